@@ -1,0 +1,128 @@
+"""A document with its discourse analysis: what readers and parsers return, what writers take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rhetorica.convert import Convention, Tree, to_annotated, to_dependencies, to_rst
+from rhetorica.document import Document
+from rhetorica.errors import InvalidTree
+from rhetorica.trees import AnnotatedTree, DepTree, RSTTree
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Probabilities of a parse; a list that the parser does not give is empty.
+
+    Per EDU: ``boundaries`` (that a unit starts there), ``heads`` (that it has its head),
+    ``arc_relations`` (that the arc has its relation). Per join of the binary tree: ``spans``
+    (that its range is a unit of the tree), ``nuclearities`` and ``relations``.
+    """
+
+    boundaries: tuple[float, ...] = ()
+    heads: tuple[float, ...] = ()
+    arc_relations: tuple[float, ...] = ()
+    spans: tuple[float, ...] = ()
+    nuclearities: tuple[float, ...] = ()
+    relations: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One entry of a k-best list: a tree and its score (higher is better)."""
+
+    tree: RSTTree | DepTree
+    score: float
+
+
+@dataclass(frozen=True)
+class Parse:
+    """A document and its discourse tree, whatever shape that was given in.
+
+    ``source`` is the tree as it was read or predicted, or None where a document has EDUs only; the
+    other shapes are derived when asked for. A parser adds ``scores`` and the ``kbest`` list.
+    ``provenance`` says where the analysis comes from (parser, model, version).
+
+    >>> from rhetorica import Document, Join, RSTTree
+    >>> doc = Document.from_edus(["It is wet", "because it rained."])
+    >>> parse = Parse(doc, RSTTree(2, (Join(0, 1, 2, "NS", "cause"),)))
+    >>> parse.edus
+    ['It is wet', 'because it rained.']
+    >>> parse.dependencies.heads
+    (-1, 0)
+    """
+
+    document: Document
+    source: Tree | None = None
+    scores: Scores | None = None
+    kbest: tuple[Candidate, ...] = ()
+    provenance: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        n_edus = len(self.document.edus)
+        if self.source is not None and self.source.n_edus != n_edus:
+            raise InvalidTree(f"a tree over {self.source.n_edus} EDUs for a text with {n_edus}")
+        for candidate in self.kbest:
+            if candidate.tree.n_edus != n_edus:
+                raise InvalidTree(f"a k-best tree over {candidate.tree.n_edus} of {n_edus} EDUs")
+        if self.scores:
+            self._check_scores(self.scores, n_edus)
+
+    @staticmethod
+    def _check_scores(scores: Scores, n_edus: int) -> None:
+        for names, expected in (
+            (("boundaries", "heads", "arc_relations"), n_edus),
+            (("spans", "nuclearities", "relations"), max(0, n_edus - 1)),
+        ):
+            for name in names:
+                if (got := len(getattr(scores, name))) not in (0, expected):
+                    raise InvalidTree(f"{got} scores for {name}, expected {expected} or none")
+
+    @property
+    def edus(self) -> list[str]:
+        """The texts of the EDUs."""
+        return self.document.edu_texts
+
+    @property
+    def id(self) -> str:
+        """The document's name."""
+        return self.document.id
+
+    @cached_property
+    def tree(self) -> RSTTree:
+        """The binary RST tree."""
+        return to_rst(self._tree, units=self._units)
+
+    @cached_property
+    def annotated(self) -> AnnotatedTree:
+        """The n-ary tree."""
+        return to_annotated(self._tree, units=self._units)
+
+    @cached_property
+    def dependencies(self) -> DepTree:
+        """The dependency tree, later nuclei hanging on the first (see `to_dependencies`)."""
+        return self.dependencies_as("star")
+
+    def dependencies_as(self, multinuclear: Convention) -> DepTree:
+        """Return the dependency tree with the given convention for multinuclear relations."""
+        return to_dependencies(self._tree, multinuclear=multinuclear)
+
+    @property
+    def _tree(self) -> Tree:
+        if self.source is None:
+            raise InvalidTree(f"{self.id or 'this document'} has EDUs but no tree")
+        return self.source
+
+    @property
+    def _units(self) -> tuple[list[int], ...]:
+        doc = self.document
+        return tuple(
+            units
+            for known, units in (
+                (doc.sentences, doc.edu_sentences()),
+                (doc.paragraphs, doc.edu_paragraphs()),
+            )
+            if known
+        )
