@@ -11,6 +11,7 @@ made binary by grouping the latter n - 1 nodes, so each later nucleus depends on
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from rhetorica.errors import NonProjective
@@ -21,7 +22,6 @@ from rhetorica.trees import (
     DepTree,
     Join,
     Node,
-
     Role,
     RSTTree,
     crossing,
@@ -71,32 +71,36 @@ def to_dependencies(tree: Tree, *, multinuclear: Convention = "star") -> DepTree
     return _binary_to_dependencies(tree)
 
 
-def by_distance(nucleus: tuple[int, int], others: Sequence[tuple[int, int]]) -> list[int]:
-    """Order ranges around a nucleus: those to its right, nearest first, then those to its left."""
-    right = sorted((part, i) for i, part in enumerate(others) if part[0] >= nucleus[1])
-    left = sorted(((part, i) for i, part in enumerate(others) if part[0] < nucleus[0]), reverse=True)
-    return [i for _, i in (*right, *left)]
+def _nearest_first(tree: AnnotatedTree, index: int) -> list[int]:
+    """Order a node's satellites: those to its right, nearest first, then those to its left."""
+    satellites = tree.satellites[index]
+    core = tree.extents[tree.nuclei[index][0]][0] if tree.nuclei[index] else index
+    right = [child for child in satellites if tree.extents[child][0] > core]
+    left = [child for child in satellites if tree.extents[child][0] < core]
+    return [*right, *reversed(left)]
 
 
 def _binarize(tree: AnnotatedTree) -> RSTTree:
     joins: list[Join] = []
-    cores: list[tuple[int, int]] = [(0, 0)] * len(tree.nodes)  # a node with what it has taken so far
+    cores: list[tuple[int, int]] = [(0, 0)] * len(
+        tree.nodes
+    )  # a node with what it has taken so far
     for index in tree.bottom_up:
         nuclei = [(cores[child], tree.nodes[child].relation) for child in tree.nuclei[index]]
         cores[index] = _join_nuclei(nuclei, joins) if nuclei else (index, index + 1)
-        satellites = tree.satellites[index]
-        if len(satellites) > 1:
-            around = by_distance(cores[index], [cores[child] for child in satellites])
-            satellites = [satellites[i] for i in around]
-        for child in satellites:
-            cores[index] = _join_satellite(cores[index], cores[child], tree.nodes[child].relation, joins)
+        for child in _nearest_first(tree, index):
+            cores[index] = _join_satellite(
+                cores[index], cores[child], tree.nodes[child].relation, joins
+            )
     return RSTTree.from_joins(tree.n_edus, joins)
 
 
-def _join_nuclei(parts: Sequence[tuple[tuple[int, int], str]], joins: list[Join]) -> tuple[int, int]:
-    """Join neighbouring ranges as nuclei, right-branching; each but the first names its relation."""
+def _join_nuclei(
+    parts: Sequence[tuple[tuple[int, int], str]], joins: list[Join]
+) -> tuple[int, int]:
+    """Join neighbouring ranges as nuclei, right-branching; the first names no relation."""
     end = parts[-1][0][1]
-    for ((start, split), _), (_, relation) in zip(parts, parts[1:], strict=False):
+    for ((start, split), _), (_, relation) in pairwise(parts):
         joins.append(Join(start, split, end, "NN", relation))
     return parts[0][0][0], end
 
@@ -153,32 +157,32 @@ def _annotated_to_dependencies(tree: AnnotatedTree, convention: Convention) -> D
     heads, relations = [ROOT] * n, [ROOT_RELATION] * n
     multinuclear, levels, taken = [False] * n, [0] * n, [0] * n
     head_of = list(range(len(tree.nodes)))
-    extents, nodes = tree.extents, tree.nodes
+    nodes = tree.nodes
 
-    def attach(dependent: int, head: int, relation: str, nuclear: bool) -> None:
-        heads[dependent], relations[dependent] = head, relation
+    def attach(child: int, head: int, nuclear: bool) -> None:
+        dependent = head_of[child]
+        heads[dependent], relations[dependent] = head, nodes[child][4]
         multinuclear[dependent], levels[dependent] = nuclear, taken[head]
 
+    all_nuclei, all_satellites = tree.nuclei, tree.satellites
     for index in tree.bottom_up:
-        if nuclei := tree.nuclei[index]:
+        if nuclei := all_nuclei[index]:
             head = head_of[index] = head_of[nuclei[0]]
-            if len(nuclei) > 1:
-                if convention == "star":
-                    for child in nuclei[1:]:
-                        attach(head_of[child], head, nodes[child].relation, True)
-                    taken[head] += 1
-                else:
-                    for before, child in zip(nuclei, nuclei[1:], strict=False):
-                        attach(head_of[child], head_of[before], nodes[child].relation, True)
-                        taken[head_of[before]] += 1
-        satellites = tree.satellites[index]
-        if len(satellites) > 1:
-            core = nuclei[0] if nuclei else index
-            own = (index, index + 1) if core == index else (extents[core][0], extents[nuclei[-1]][1])
-            satellites = [satellites[i] for i in by_distance(own, [extents[s] for s in satellites])]
-        for child in satellites:
-            attach(head_of[child], head_of[index], nodes[child].relation, False)
-            taken[head_of[index]] += 1
+            if len(nuclei) > 1 and convention == "star":
+                for child in nuclei[1:]:
+                    attach(child, head, True)
+                taken[head] += 1
+            elif len(nuclei) > 1:
+                for before, child in pairwise(nuclei):
+                    attach(child, head_of[before], True)
+                    taken[head_of[before]] += 1
+        if satellites := all_satellites[index]:
+            head = head_of[index]
+            if len(satellites) > 1:
+                satellites = _nearest_first(tree, index)
+            for child in satellites:
+                attach(child, head, False)
+                taken[head] += 1
     return DepTree(tuple(heads), tuple(relations), tuple(multinuclear), tuple(levels))
 
 
@@ -219,7 +223,9 @@ def _dependencies_to_rst(
             here, first = extents[head], group[0]
             if tree.multinuclear[first]:
                 parts = [(here, ""), *((extents[i], tree.relations[i]) for i in group)]
-                if extents[first][0] < here[0]:  # a nucleus left of its head: its relation is the join's
+                if (
+                    extents[first][0] < here[0]
+                ):  # a nucleus left of its head: its relation is the join's
                     parts = [(extents[first], ""), (here, tree.relations[first])]
                 extents[head] = _join_nuclei(parts, joins)
             else:
@@ -240,12 +246,9 @@ def _attachment_order(
     """
     right = [i for i in dependents if i > head]
     left = [i for i in reversed(dependents) if i < head]
-    if tree.levels:
-        key = tree.levels.__getitem__
-    else:
 
-        def key(i: int) -> int:
-            return sum(unit[i] != unit[head] for unit in units)
+    def key(i: int) -> int:
+        return tree.levels[i] if tree.levels else sum(unit[i] != unit[head] for unit in units)
 
     merged: list[int] = []
     while left or right:
@@ -288,5 +291,3 @@ def same_units(tree: DepTree, labels: Collection[str] = SAME_UNIT) -> list[int]:
             at = tree.heads[at]
         first[index] = at
     return first
-
-

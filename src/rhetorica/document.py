@@ -91,6 +91,12 @@ class Document:
         """The characters of each EDU, as they stand in the text."""
         return [self.text[start:end] for start, end in self.edus]
 
+    def tokenized_edu_texts(self) -> list[str]:
+        """Return each EDU as its token forms with single spaces (as it stands, without tokens)."""
+        if not self.tokens:
+            return self.edu_texts
+        return [" ".join(self.form(self.tokens[i]) for i in tokens) for tokens in self.edu_tokens()]
+
     def form(self, token: Token) -> str:
         """Return a token's word form."""
         return token.form or self.text[token.start : token.end]
@@ -136,7 +142,7 @@ def group_by_span(offsets: Sequence[int], spans: Sequence[Span]) -> list[range]:
 
 
 def _check_layer(name: str, spans: tuple[Span, ...], text: str, *, must_cover: bool) -> None:
-    """Check that spans are non-empty, in order, apart, inside the text, and cover it if they must."""
+    """Check that spans are in order, not empty, inside the text, and cover it if they must."""
     if not spans:
         return
     at = 0
@@ -175,7 +181,11 @@ def _check_tokens(tokens: tuple[Token, ...], length: int) -> None:
                 "must be in text order, not empty and not overlapping"
             )
         if token.head is not None and not -1 <= token.head < count:
-            raise InvalidDocument(f"token {index} has head {token.head}, but there are {count} tokens")
+            raise InvalidDocument(
+                f"token {index} has head {token.head}, but there are {count} tokens"
+            )
         at, before = end, (start, end)
     if at > length:
-        raise InvalidDocument(f"token {count - 1} ends at {at}, past the text's {length} characters")
+        raise InvalidDocument(
+            f"token {count - 1} ends at {at}, past the text's {length} characters"
+        )

@@ -10,6 +10,9 @@
     ├── ModelError         a model directory that is missing or damaged
     └── MissingExtra       a feature whose optional dependencies are not installed
 
+    UserWarning
+    └── RepairWarning      a file was mended because the caller asked for it
+
 The library neither prints nor exits: the command line and the service translate these once.
 """
 
@@ -81,3 +84,7 @@ class MissingExtra(RhetoricaError):
 
     def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
         return type(self), (self.feature, self.extra)
+
+
+class RepairWarning(UserWarning):
+    """A broken file was mended while reading, because the caller asked for it."""

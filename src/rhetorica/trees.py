@@ -145,71 +145,90 @@ class AnnotatedTree:
         for edge in self.secondary:
             if not (0 <= edge.source < count and 0 <= edge.target < count):
                 raise InvalidTree(f"secondary edge {edge.id} joins a node that does not exist")
+        edges = len(self.secondary)
         for signal in self.signals:
-            if not 0 <= signal.source < (len(self.secondary) if signal.secondary else count):
+            if not 0 <= signal[0] < (edges if signal[1] else count):
                 raise InvalidTree(f"a {signal.type} signal belongs to nothing that exists")
         _ = self.extents  # checks that every constituent is contiguous
 
-    @property
+    @cached_property
     def n_edus(self) -> int:
         """How many EDUs there are."""
         return sum(1 for node in self.nodes if node.kind == "edu")
 
-    @cached_property
+    @property
     def nuclei(self) -> list[list[int]]:
         """For each node, its nuclei in text order (none for an EDU)."""
-        return self._children_by_role[0]
+        return self._layout[0]
 
-    @cached_property
+    @property
     def satellites(self) -> list[list[int]]:
         """For each node, the satellites that modify it, in text order."""
-        return self._children_by_role[1]
+        return self._layout[1]
 
-    @cached_property
-    def _children_by_role(self) -> tuple[list[list[int]], list[list[int]]]:
-        nuclei: list[list[int]] = [[] for _ in self.nodes]
-        satellites: list[list[int]] = [[] for _ in self.nodes]
-        for index, node in enumerate(self.nodes):
-            if node.parent >= 0:
-                (nuclei if node.role == "nucleus" else satellites)[node.parent].append(index)
-        firsts = _first_edus(self.nodes)
-        for children in (*nuclei, *satellites):
-            if len(children) > 1:
-                children.sort(key=firsts.__getitem__)
-        return nuclei, satellites
-
-    @cached_property
+    @property
     def bottom_up(self) -> list[int]:
         """Node indices, children before parents."""
-        order = [index for index, node in enumerate(self.nodes) if node.parent < 0]
-        nuclei, satellites = self.nuclei, self.satellites
+        return self._layout[2]
+
+    @property
+    def extents(self) -> list[tuple[int, int]]:
+        """For each node, the range of EDUs of itself together with its satellites."""
+        return self._layout[3]
+
+    @cached_property
+    def _layout(
+        self,
+    ) -> tuple[list[list[int]], list[list[int]], list[int], list[tuple[int, int]]]:
+        """Derive, once, what every use of the tree needs: see the four properties above."""
+        nodes = self.nodes
+        nuclei: list[list[int]] = [[] for _ in nodes]
+        satellites: list[list[int]] = [[] for _ in nodes]
+        order: list[int] = []
+        for index, (_, _, parent, role, _) in enumerate(nodes):
+            if parent < 0:
+                order.append(index)
+            elif role == "nucleus":
+                nuclei[parent].append(index)
+            else:
+                satellites[parent].append(index)
         for index in order:  # grows while it runs
             order += nuclei[index]
             order += satellites[index]
+        if len(order) < len(nodes):
+            _check_acyclic([node.parent for node in nodes], [node.id for node in nodes])
         order.reverse()
-        return order
+        extents = _contiguous_extents(nodes, order, self.n_edus)
+        for siblings in (nuclei, satellites):
+            for children in siblings:
+                if len(children) > 1:
+                    children.sort(key=extents.__getitem__)
+        return nuclei, satellites, order, extents
 
-    @cached_property
-    def extents(self) -> list[tuple[int, int]]:
-        """For each node, the range of EDUs of itself together with its satellites."""
-        extents: list[tuple[int, int]] = [(0, 0)] * len(self.nodes)
-        for index in self.bottom_up:
-            parts = [extents[child] for child in self.nuclei[index]]
-            if self.nodes[index].kind == "edu":
-                parts = [(index, index + 1)]
-            if self.satellites[index]:
-                parts += [extents[child] for child in self.satellites[index]]
-            if len(parts) > 1:
-                parts.sort()
-                for (_, end), (start, _) in zip(parts, parts[1:], strict=False):
-                    if end != start:
-                        raise InvalidTree(
-                            f"node {self.nodes[index].id} is not contiguous: it holds EDUs up to "
-                            f"{end} and from {start + 1}, but not what lies between (EDU numbers "
-                            "from 1)"
-                        )
-            extents[index] = (parts[0][0], parts[-1][1])
-        return extents
+
+def _contiguous_extents(
+    nodes: Sequence[Node], bottom_up: Sequence[int], n_edus: int
+) -> list[tuple[int, int]]:
+    """Return the range of EDUs below each node, which must have no gaps."""
+    firsts, lasts, sizes = [n_edus] * len(nodes), [0] * len(nodes), [0] * len(nodes)
+    firsts[:n_edus] = range(n_edus)
+    lasts[:n_edus] = range(1, n_edus + 1)
+    sizes[:n_edus] = [1] * n_edus
+    for index in bottom_up:
+        first, last, size = firsts[index], lasts[index], sizes[index]
+        if last - first != size:
+            raise InvalidTree(
+                f"node {nodes[index].id} is not contiguous: EDUs {first + 1} to {last} (counted "
+                f"from 1), but only {size} of these {last - first} are below it"
+            )
+        parent = nodes[index].parent
+        if parent >= 0:
+            if first < firsts[parent]:
+                firsts[parent] = first
+            if last > lasts[parent]:
+                lasts[parent] = last
+            sizes[parent] += size
+    return list(zip(firsts, lasts, strict=True))
 
 
 def _check_nodes(nodes: Sequence[Node]) -> None:
@@ -249,44 +268,22 @@ def _check_nodes(nodes: Sequence[Node]) -> None:
     for node, supported in zip(nodes, has_nucleus, strict=True):
         if not supported:
             raise InvalidTree(f"group {node.id} has no nucleus")
-    _check_acyclic([node.parent for node in nodes], [node.id for node in nodes])
 
 
 def _check_acyclic(parents: Sequence[int], names: Sequence[object]) -> None:
     """Check that following parents from anywhere leads to a root."""
-    reaches_root = [parent < 0 for parent in parents]
+    # For each node, the walk that first came by (from 1); a walk that meets itself is a cycle.
+    walk_of = [0] * len(parents)
     for start in range(len(parents)):
-        path: list[int] = []
-        at = start
-        on_path: set[int] = set()
-        while not reaches_root[at]:
-            if at in on_path:
-                cycle = path[path.index(at) :]
-                raise InvalidTree(
-                    "cycle: " + " -> ".join(str(names[i]) for i in (*cycle[:8], at))
-                )
-            path.append(at)
-            on_path.add(at)
+        at, walk = start, start + 1
+        while at >= 0 and not walk_of[at]:
+            walk_of[at] = walk
             at = parents[at]
-        for index in path:
-            reaches_root[index] = True
-
-
-def _first_edus(nodes: Sequence[Node]) -> list[int]:
-    """Return, for each node, its first EDU counting only nuclei (enough to order siblings)."""
-    firsts = [len(nodes)] * len(nodes)
-    for index, node in enumerate(nodes):
-        if node.kind != "edu":
-            break
-        at = index
-        # Climb while this EDU is the first seen of a nucleus chain; each group is entered once,
-        # because EDUs come in text order.
-        while firsts[at] == len(nodes):
-            firsts[at] = index
-            if nodes[at].role != "nucleus":
-                break
-            at = nodes[at].parent
-    return firsts
+        if at >= 0 and walk_of[at] == walk:
+            cycle = [at]
+            while (above := parents[cycle[-1]]) != at:
+                cycle.append(above)
+            raise InvalidTree("cycle: " + " -> ".join(str(names[i]) for i in (*cycle[:8], at)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import sys
 import tempfile
@@ -105,13 +104,12 @@ def _read_bytes(path: Path) -> bytes:
 
 def write_text(target: str | os.PathLike[str] | IO[str], text: str) -> None:
     """Write to a stream, to standard output (``-``), or to a file: wholly or not at all."""
-    if isinstance(target, io.TextIOBase) or hasattr(target, "write"):
-        target.write(text)  # type: ignore[union-attr]
-        return
-    if os.fspath(target) == "-":  # type: ignore[arg-type]
+    if not isinstance(target, (str, os.PathLike)):
+        target.write(text)
+    elif os.fspath(target) == "-":
         sys.stdout.write(text)
-        return
-    write_bytes(target, text.encode("utf-8"))  # type: ignore[arg-type]
+    else:
+        write_bytes(target, text.encode("utf-8"))
 
 
 def write_bytes(target: str | os.PathLike[str], data: bytes) -> None:
@@ -128,8 +126,8 @@ def write_bytes(target: str | os.PathLike[str], data: bytes) -> None:
         # mkstemp makes files that only the owner can read; give what a plain open would give.
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

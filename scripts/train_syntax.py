@@ -1,0 +1,840 @@
+"""Train the English syntax pipeline (tokens, sentences, tags, lemmas, dependencies).
+
+The result is a spaCy pipeline directory without pretrained vectors.  Training data are
+the UD layers of GUM and EWT; both are read in CoNLL-U and never copied into the output.
+
+    python scripts/train_syntax.py --gum DATA/gum --ewt DATA/ud_en_ewt --out MODEL_DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy
+import spacy
+from spacy.lang.char_classes import (
+    ALPHA,
+    ALPHA_LOWER,
+    ALPHA_UPPER,
+    CONCAT_QUOTES,
+    CURRENCY,
+    LIST_CURRENCY,
+    LIST_ELLIPSES,
+    LIST_ICONS,
+    LIST_PUNCT,
+    LIST_QUOTES,
+    PUNCT,
+    UNITS,
+)
+from spacy.language import Language
+from spacy.lookups import load_lookups
+from spacy.symbols import NORM, ORTH
+from spacy.tokens import Doc
+from spacy.tokenizer import Tokenizer
+from spacy.training import Example
+from spacy.util import (
+    compile_infix_regex,
+    compile_prefix_regex,
+    compile_suffix_regex,
+    fix_random_seed,
+    minibatch,
+)
+from spacy.vocab import Vocab
+from thinc.api import Adam
+
+# ---------------------------------------------------------------------------
+# Corpora
+# ---------------------------------------------------------------------------
+
+
+@dataclass
+class Sentence:
+    """Hold the gold words of one sentence; heads are local, a root is its own head."""
+
+    words: list[str] = field(default_factory=list)
+    spaces: list[bool] = field(default_factory=list)
+    lemmas: list[str] = field(default_factory=list)
+    pos: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    heads: list[int] = field(default_factory=list)
+    deps: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Document:
+    """Hold a named document as paragraphs of sentences."""
+
+    name: str
+    paragraphs: list[list[Sentence]] = field(default_factory=list)
+
+    @property
+    def genre(self) -> str:
+        """Return the genre part of a GUM document name."""
+        return self.name.split("_")[1] if self.name.startswith("GUM_") else "web"
+
+
+def parse_sentence(lines: Iterable[str]) -> Sentence:
+    """Parse the token lines of one CoNLL-U sentence."""
+    sentence = Sentence()
+    space_of_part: dict[int, bool] = {}
+    for line in lines:
+        col = line.split("\t")
+        spaced = "SpaceAfter=No" not in col[9]
+        if "-" in col[0]:
+            # The parts of a multiword token carry no SpaceAfter of their own.
+            first, last = map(int, col[0].split("-"))
+            space_of_part.update({i: False for i in range(first, last)})
+            space_of_part[last] = spaced
+        elif "." not in col[0]:
+            index, head = int(col[0]), int(col[6])
+            sentence.words.append(col[1])
+            sentence.lemmas.append(col[2])
+            sentence.pos.append(col[3])
+            sentence.tags.append(col[4])
+            sentence.heads.append((head or index) - 1)
+            sentence.deps.append(col[7] if head else "ROOT")
+            sentence.spaces.append(space_of_part.get(index, spaced))
+    return sentence
+
+
+def read_conllu(path: Path) -> list[Document]:
+    """Read the documents of a CoNLL-U file, plain or gzipped."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as handle:
+        blocks = handle.read().strip().split("\n\n")
+    documents: list[Document] = []
+    for block in blocks:
+        lines = block.split("\n")
+        comments = [line for line in lines if line.startswith("#")]
+        for comment in comments:
+            if comment.startswith("# newdoc"):
+                documents.append(Document(comment.split("=", 1)[1].strip()))
+        paragraphs = documents[-1].paragraphs
+        if not paragraphs or any(c.startswith("# newpar") for c in comments):
+            paragraphs.append([])
+        paragraphs[-1].append(parse_sentence(x for x in lines if not x.startswith("#")))
+    return documents
+
+
+def read_gum(root: Path, split: str) -> list[Document]:
+    """Read the GUM documents of a split."""
+    names = (root / "splits" / f"{split}.txt").read_text(encoding="utf-8").split()
+    return [doc for name in names for doc in read_conllu(root / "dep" / f"{name}.conllu")]
+
+
+def read_ewt(root: Path, split: str) -> list[Document]:
+    """Read the EWT documents of a split."""
+    return read_conllu(root / f"en_ewt-ud-{split}.conllu.gz")
+
+
+# ---------------------------------------------------------------------------
+# Tokenizer
+# ---------------------------------------------------------------------------
+
+# GUM splits hyphenated compounds but keeps derivational prefixes on their word.
+BOUND_PREFIXES = (
+    "anti bi co counter cross e ex inter intra macro micro mid mini multi neo non over post "
+    "pre pro proto pseudo quasi re semi socio sub super trans ultra un"
+).split()
+
+ABBREVIATIONS = (
+    "al. approx. Assoc. Attn. Ave. Blvd. ca. Cal. Capt. cf. Ch. ch. Col. Dept. div. ed. eds. Ed. "
+    "Eds. Eng. Eq. Eqs. esp. etc. Fig. Figs. fig. figs. Ft. incl. Lt. M.Sc. Mlle. Mt. n.d. Nos. "
+    "p. pp. Prof. Ref. Refs. Reps. resp. Sec. Sgt. Univ. viz. Vol. vol. vols. vs. yr. yrs. "
+    "Mon. Tues. Wed. Thur. Thurs. Fri. Sat. Sun."
+).split()
+
+REDUCTIONS = (("wan", "na"), ("lot", "ta"), ("out", "ta"))
+UNSPLIT_WORDS = "id Id s/he uh-oh Uh-oh hm-m Hm-m mm-hm Mm-hm Mm-hmm M-mm Oh-ho whoo-hoo".split()
+
+# Rules of the stock tokenizer that contradict the treebanks.
+DROPPED_RULES = {"):", "(:", "and/or"}
+
+# Runs of one symbol are single tokens; this also keeps long rulers cheap.
+SYMBOL_RUN = r"(?:[!?]{2,}|_{2,}|={2,}|\*{2,}|~{2,}|<{2,}|>{2,}|-{2,}|\+{2,}|#{2,})"
+
+# Phone numbers and long dates stay whole.  Affix stripping is quadratic in the length of a
+# chunk without white space, so very long chunks (data, long URLs) are taken as one token.
+WHOLE_TOKEN = r"^(?:\+?\(?[0-9]+\)?(?:-[0-9]+){2,}|[0-9]{3}-[0-9]{4}|\S{200,})$"
+
+
+def prefix_patterns() -> list[str]:
+    """Return the patterns that are cut off at the start of a chunk."""
+    punct = [p for p in LIST_PUNCT if p != "#"]
+    head = [SYMBOL_RUN, "§", "%", "=", "—", "–", r"\+(?![0-9])", rf"#(?![{ALPHA}])"]
+    return head + punct + LIST_ELLIPSES + LIST_QUOTES + LIST_CURRENCY + LIST_ICONS
+
+
+def suffix_patterns() -> list[str]:
+    """Return the patterns that are cut off at the end of a chunk."""
+    run = rf"(?<=[^!?_=*~<>+#-]){SYMBOL_RUN}"
+    tail = [
+        r"(?<=[0-9])\+",
+        r"(?<=°[FfCcKk])\.",
+        rf"(?<=[0-9])(?:{CURRENCY})",
+        rf"(?<=[0-9])(?:{UNITS}|am|pm|AM|PM)",
+        rf"(?<=[0-9{ALPHA_LOWER}%²\-\+{PUNCT}{CONCAT_QUOTES}])\.",
+        rf"(?<=[{ALPHA_UPPER}{ALPHA_LOWER}][{ALPHA_UPPER}])\.",
+    ]
+    clitics = ["'s", "'S", "’s", "’S", "—", "–"]
+    return [run] + LIST_PUNCT + LIST_ELLIPSES + LIST_QUOTES + LIST_ICONS + clitics + tail
+
+
+def infix_patterns() -> list[str]:
+    """Return the patterns that split the inside of a chunk."""
+    not_bound = "".join(rf"(?<!\b(?i:{prefix}))" for prefix in BOUND_PREFIXES)
+    return [
+        *LIST_ELLIPSES,
+        *LIST_ICONS,
+        rf"[!?]{{2,}}(?=[{ALPHA}0-9])",
+        r"(?:--+|–|—)",
+        r"(?<=[0-9])[+\-*^](?=[0-9])",
+        # "[13,14]" is a list of references, "13,140" a number.
+        r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))",
+        rf"(?<=[{ALPHA_LOWER}{CONCAT_QUOTES}])\.(?=[{ALPHA_UPPER}{CONCAT_QUOTES}])",
+        rf"(?<=[{ALPHA}])[,;?!~()\[\]](?=[{ALPHA}])",
+        rf"{not_bound}(?<=[{ALPHA}0-9])-(?=[{ALPHA}])",
+        rf"(?<=[{ALPHA}])-(?=[0-9])",
+        rf"(?<=[{ALPHA}0-9])[:<>=/](?=[{ALPHA}])",
+        r"[)\]](?=[-–—/]?[(\[])",
+        r"(?<=[-–—/)\]])[(\[]",
+    ]
+
+
+def special_cases(stock: dict[str, list[dict]]) -> dict[str, list[dict]]:
+    """Adapt the stock exceptions to the conventions of the treebanks."""
+    rules = {k: v for k, v in stock.items() if k not in DROPPED_RULES}
+    for text, parts in list(rules.items()):
+        if ("'" in text or "’" in text) and text.upper() not in rules:
+            rules[text.upper()] = [{**part, ORTH: part[ORTH].upper()} for part in parts]
+    for first, second in REDUCTIONS:
+        for start in (first, first.title()):
+            rules[start + second] = [{ORTH: start}, {ORTH: second}]
+    for word in ABBREVIATIONS + UNSPLIT_WORDS:
+        rules[word] = [{ORTH: word}]
+    return rules
+
+
+def adapt_tokenizer(tokenizer: Tokenizer) -> None:
+    """Change the stock English tokenizer in place to the conventions of GUM."""
+    tokenizer.prefix_search = compile_prefix_regex(prefix_patterns()).search
+    tokenizer.suffix_search = compile_suffix_regex(suffix_patterns()).search
+    tokenizer.infix_finditer = compile_infix_regex(infix_patterns()).finditer
+    tokenizer.token_match = re.compile(WHOLE_TOKEN).match
+    tokenizer.rules = special_cases(tokenizer.rules)
+
+
+# ---------------------------------------------------------------------------
+# Line breaks
+# ---------------------------------------------------------------------------
+
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n|[\f\v]")
+LIST_MARKER = re.compile(r"\s*(?:[-*•·–—>#]\s|\(?[0-9]{1,3}[.)]\s|\(?[A-Za-z][.)]\s)")
+SENTENCE_END = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
+MIN_WRAP, MAX_WRAP = 45, 130
+
+
+def classify_line_break(line: str, following: str, width: int) -> str:
+    """Say whether the break between two lines is 'hard', 'soft' or 'open'.
+
+    Greedy wrapping puts a word on the next line only if it does not fit, so a break after
+    which the next word would have fitted was made by the writer.
+    """
+    first_word = following.split(None, 1)[0]
+    starts_lower = first_word[0].islower()
+    if LIST_MARKER.match(following) or width > MAX_WRAP:
+        return "hard"
+    if width < MIN_WRAP or len(line.rstrip()) + 1 + len(first_word) <= width:
+        return "open" if starts_lower else "hard"
+    if starts_lower or not SENTENCE_END.search(line):
+        return "soft"
+    return "open"
+
+
+def single_breaks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the offset and the class of every newline between two non-blank lines."""
+    start = 0
+    for block in re.split(r"(\n[^\S\n]*\n\s*)", text):
+        lines = block.split("\n")
+        width = max(len(line.rstrip()) for line in lines)
+        offset = start
+        for line, following in zip(lines, lines[1:]):
+            offset += len(line)
+            if line.strip() and following.strip():
+                yield offset, classify_line_break(line, following, width)
+            offset += 1
+        start += len(block)
+
+
+def soften_line_breaks(text: str) -> str:
+    """Replace the newlines of hard-wrapped prose by spaces; the length stays the same."""
+    chars = list(text)
+    for offset, kind in single_breaks(text):
+        if kind == "soft":
+            chars[offset] = " "
+    return "".join(chars)
+
+
+def mark_paragraphs(doc: Doc) -> Doc:
+    """Force a sentence start after every blank line and hard line break, before parsing."""
+    text = doc.text
+    hard = {offset for offset, kind in single_breaks(text) if kind == "hard"}
+    pending = False
+    for token in doc:
+        if not token.is_space:
+            if pending and token.i:
+                token.is_sent_start = True
+            pending = False
+        elif "\n" in token.text or "\f" in token.text:
+            stop = token.idx + len(token.text)
+            pending = (
+                pending
+                or BLANK_LINE.search(token.text) is not None
+                or any(i in hard for i in range(token.idx, stop))
+            )
+    return doc
+
+
+# ---------------------------------------------------------------------------
+# Training documents
+# ---------------------------------------------------------------------------
+
+
+@dataclass
+class Layout:
+    """Say how paragraphs and sentences of a training copy are put together."""
+
+    paragraph_break: str = "\n\n"
+    double_space: bool = False
+    lower: bool = False
+    drop_final: bool = False
+
+
+def random_layout(rng: random.Random, augment: float) -> Layout:
+    """Draw a layout: mostly blank lines, at times single newlines or one running text."""
+    paragraph_break = rng.choices(("\n\n", "\n", " "), (0.6, 0.2, 0.2))[0]
+    layout = Layout(paragraph_break, double_space=rng.random() < 0.1)
+    draw = rng.random()
+    layout.lower = draw < augment
+    layout.drop_final = augment <= draw < 2 * augment
+    return layout
+
+
+class DocBuilder:
+    """Collect words and annotation of a spaCy Doc, including its white-space tokens."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.words: list[str] = []
+        self.spaces: list[bool] = []
+        self.pos: list[str] = []
+        self.tags: list[str] = []
+        self.heads: list[int] = []
+        self.deps: list[str] = []
+        self.sent_starts: list[int] = []
+
+    def add_white_space(self, text: str) -> None:
+        """Add a white-space token that depends on the word before it."""
+        self.words.append(text)
+        self.spaces.append(False)
+        self.pos.append("SPACE")
+        self.tags.append("_SP")
+        self.heads.append(len(self.words) - 2)
+        self.deps.append("dep")
+        self.sent_starts.append(-1)
+
+    def add_sentence(self, sentence: Sentence) -> None:
+        """Add the words of a sentence."""
+        base = len(self.words)
+        count = len(sentence.words)
+        if self.layout.drop_final and count > 1 and sentence.tags[-1] == ".":
+            # Only a leaf can go without breaking the tree.
+            count -= count - 1 not in sentence.heads
+        for i in range(count):
+            word = sentence.words[i]
+            self.words.append(word.lower() if self.layout.lower else word)
+            self.spaces.append(sentence.spaces[i])
+            self.sent_starts.append(1 if i == 0 else -1)
+            self.heads.append(base + sentence.heads[i])
+        self.pos.extend(sentence.pos[:count])
+        self.tags.extend(sentence.tags[:count])
+        self.deps.extend(sentence.deps[:count])
+        if count < len(sentence.words):
+            self.spaces[-1] = sentence.spaces[-1]
+
+    def add_paragraphs(self, paragraphs: list[list[Sentence]]) -> None:
+        """Add paragraphs with the separators of the layout."""
+        for p, paragraph in enumerate(paragraphs):
+            if p and self.layout.paragraph_break == " ":
+                self.spaces[-1] = True
+            elif p:
+                self.spaces[-1] = False
+                self.add_white_space(self.layout.paragraph_break)
+            for s, sentence in enumerate(paragraph):
+                if s and self.layout.double_space and self.spaces[-1]:
+                    self.add_white_space(" ")
+                self.add_sentence(sentence)
+        self.spaces[-1] = False
+
+    def gold_doc(self, vocab: Vocab) -> Doc:
+        """Return the annotated Doc."""
+        return Doc(
+            vocab,
+            words=self.words,
+            spaces=self.spaces,
+            pos=self.pos,
+            tags=self.tags,
+            heads=self.heads,
+            deps=self.deps,
+        )
+
+    def plain_doc(self, vocab: Vocab) -> Doc:
+        """Return the Doc with words only."""
+        return Doc(vocab, words=self.words, spaces=self.spaces)
+
+
+def chunk_paragraphs(document: Document, size: int) -> Iterator[list[list[Sentence]]]:
+    """Yield runs of paragraphs of about `size` words."""
+    chunk: list[list[Sentence]] = []
+    words = 0
+    for paragraph in document.paragraphs:
+        chunk.append(paragraph)
+        words += sum(len(s.words) for s in paragraph)
+        if words >= size:
+            yield chunk
+            chunk, words = [], 0
+    if chunk:
+        yield chunk
+
+
+def training_examples(
+    vocab: Vocab, documents: list[Document], rng: random.Random, augment: float
+) -> list[Example]:
+    """Make one pass of shuffled training examples with random layouts and chunk sizes."""
+    examples = []
+    for document in documents:
+        for chunk in chunk_paragraphs(document, rng.randint(60, 300)):
+            builder = DocBuilder(random_layout(rng, augment))
+            builder.add_paragraphs(chunk)
+            plain = mark_paragraphs(builder.plain_doc(vocab))
+            examples.append(Example(plain, builder.gold_doc(vocab)))
+    rng.shuffle(examples)
+    return examples
+
+
+# ---------------------------------------------------------------------------
+# Pipeline
+# ---------------------------------------------------------------------------
+
+EMBEDDED = {"NORM": 5000, "PREFIX": 1000, "SUFFIX": 3000, "SHAPE": 1000, "SPACY": 10, "IS_SPACE": 10}
+
+
+def tok2vec_config(width: int, depth: int) -> dict:
+    """Return the configuration of the shared token encoder."""
+    return {
+        "model": {
+            "@architectures": "spacy.Tok2Vec.v2",
+            "embed": {
+                "@architectures": "spacy.MultiHashEmbed.v2",
+                "width": width,
+                "attrs": list(EMBEDDED),
+                "rows": list(EMBEDDED.values()),
+                "include_static_vectors": False,
+            },
+            "encode": {
+                "@architectures": "spacy.MaxoutWindowEncoder.v2",
+                "width": width,
+                "depth": depth,
+                "window_size": 1,
+                "maxout_pieces": 3,
+            },
+        }
+    }
+
+
+def listener_config(width: int) -> dict:
+    """Return the configuration that reads the shared token encoder."""
+    return {"@architectures": "spacy.Tok2VecListener.v1", "width": width, "upstream": "tok2vec"}
+
+
+def build_pipeline(width: int, depth: int, hidden: int) -> Language:
+    """Build the untrained pipeline."""
+    nlp = spacy.blank("en")
+    adapt_tokenizer(nlp.tokenizer)
+    listener = listener_config(width)
+    nlp.add_pipe("tok2vec", config=tok2vec_config(width, depth))
+    tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}
+    nlp.add_pipe("tagger", config={"model": tagger})
+    nlp.add_pipe("morphologizer", config={"model": tagger})
+    nlp.add_pipe("senter", config={"model": tagger})
+    parser = {
+        "@architectures": "spacy.TransitionBasedParser.v2",
+        "state_type": "parser",
+        "extra_state_tokens": False,
+        "hidden_width": hidden,
+        "maxout_pieces": 2,
+        "use_upper": True,
+        "tok2vec": listener,
+    }
+    nlp.add_pipe("parser", config={"model": parser, "min_action_freq": 10})
+    return nlp
+
+
+def learned_lemmas(documents: list[Document]) -> dict[str, dict[str, list[str]]]:
+    """Collect lemmas of frequent irregular words, by part of speech, from the gold data."""
+    counts: dict[tuple[str, str], Counter] = defaultdict(Counter)
+    for document in documents:
+        for sentence in (s for p in document.paragraphs for s in p):
+            for word, pos, lemma in zip(sentence.words, sentence.pos, sentence.lemmas):
+                counts[pos.lower(), word.lower()][lemma] += 1
+    table: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for (pos, word), lemmas in counts.items():
+        lemma, best = lemmas.most_common(1)[0]
+        if pos != "propn" and best >= 3 and best >= 0.6 * sum(lemmas.values()):
+            table[pos][word] = [lemma]
+    return table
+
+
+def add_lemmatizer(nlp: Language, documents: list[Document]) -> None:
+    """Add the rule lemmatizer; its tables go into the pipeline directory."""
+    lemmatizer = nlp.add_pipe("lemmatizer", config={"mode": "rule", "overwrite": True})
+    lookups = load_lookups("en", ["lemma_rules", "lemma_exc", "lemma_index"])
+    lemmatizer.initialize(lookups=lookups)
+    for pos, words in learned_lemmas(documents).items():
+        exceptions = lookups.get_table("lemma_exc").setdefault(pos, {})
+        for word, lemmas in words.items():
+            if lemmatizer_answer(nlp, lemmatizer, word, pos) != lemmas[0]:
+                exceptions[word] = lemmas
+    lemmatizer.cache.clear()
+
+
+def lemmatizer_answer(nlp: Language, lemmatizer, word: str, pos: str) -> str:
+    """Return the lemma that the present tables give to a word."""
+    doc = Doc(nlp.vocab, words=[word], pos=[pos.upper()])
+    return lemmatizer.rule_lemmatize(doc[0])[0]
+
+
+# ---------------------------------------------------------------------------
+# Training
+# ---------------------------------------------------------------------------
+
+
+def initialize(nlp: Language, documents: list[Document], rng: random.Random) -> None:
+    """Create the weights and collect all labels from the training data."""
+    examples = training_examples(nlp.vocab, documents, rng, augment=0.0)
+    nlp.initialize(lambda: examples)
+
+
+def learn_rate(progress: float, peak: float) -> float:
+    """Return the rate: a short warm-up, then linear decay to a tenth of nothing."""
+    warm = 0.02
+    if progress < warm:
+        return peak * (0.1 + 0.9 * progress / warm)
+    return peak * max(0.02, (1 - progress) / (1 - warm))
+
+
+def epoch_documents(
+    gum: list[Document], ewt: list[Document], epoch: int, args: argparse.Namespace, rng: random.Random
+) -> list[Document]:
+    """Choose the documents of an epoch: all of GUM and half of EWT, at the end only GUM."""
+    if epoch >= args.epochs - args.gum_only_epochs:
+        return gum
+    return gum + rng.sample(ewt, len(ewt) // 2)
+
+
+def count_words(examples: list[Example]) -> int:
+    """Count the tokens of a list of examples."""
+    return sum(len(eg.predicted) for eg in examples)
+
+
+def train_epoch(
+    nlp: Language, optimizer: Adam, examples: list[Example], span: tuple[float, float], args: argparse.Namespace
+) -> dict[str, float]:
+    """Run one epoch while the rate decays over `span` of the whole training."""
+    losses: dict[str, float] = {}
+    total, seen = count_words(examples), 0
+    batch: list[Example] = []
+    size = 0
+    for i, example in enumerate(examples):
+        batch.append(example)
+        size += len(example.predicted)
+        if size >= args.batch_words or i + 1 == len(examples):
+            progress = span[0] + (span[1] - span[0]) * seen / total
+            optimizer.learn_rate = learn_rate(progress, args.learn_rate)
+            nlp.update(batch, drop=args.dropout, sgd=optimizer, losses=losses)
+            seen += size
+            batch, size = [], 0
+    return losses
+
+
+def train(
+    nlp: Language, gum: list[Document], ewt: list[Document], dev: list[Document], args: argparse.Namespace
+) -> Adam:
+    """Train all components together; return the optimizer, which holds the averaged weights."""
+    rng = random.Random(args.seed)
+    initialize(nlp, gum + ewt, rng)
+    optimizer = Adam(args.learn_rate, beta1=0.9, beta2=0.999, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)
+    start = time.time()
+    for epoch in range(args.epochs):
+        documents = epoch_documents(gum, ewt, epoch, args, rng)
+        examples = training_examples(nlp.vocab, documents, rng, args.augment)
+        span = (epoch / args.epochs, (epoch + 1) / args.epochs)
+        losses = train_epoch(nlp, optimizer, examples, span, args)
+        line = " ".join(f"{name} {loss:.0f}" for name, loss in losses.items() if name != "tok2vec")
+        log(f"epoch {epoch + 1}/{args.epochs}  {(time.time() - start) / 60:.1f} min  {line}")
+        if (epoch + 1) % args.eval_every == 0 or epoch + 1 == args.epochs:
+            with nlp.use_params(optimizer.averages):
+                log(score_line(evaluate(nlp, dev)))
+                nlp.to_disk(args.out.with_name(args.out.name + "-checkpoint"))
+    return optimizer
+
+
+# ---------------------------------------------------------------------------
+# Evaluation
+# ---------------------------------------------------------------------------
+
+Span = tuple[int, int]
+
+
+@dataclass
+class Analysis:
+    """Hold what is compared: sentence spans and, by character span, the word annotation."""
+
+    sentences: set[Span]
+    words: dict[Span, tuple[str, str, str, str, Span | None]]
+
+
+def analysis_of(doc: Doc) -> Analysis:
+    """Extract sentences and words without white-space tokens."""
+    sentences = set()
+    for sent in doc.sents:
+        tokens = [t for t in sent if not t.is_space]
+        if tokens:
+            sentences.add((tokens[0].idx, tokens[-1].idx + len(tokens[-1])))
+    words = {}
+    for token in doc:
+        if not token.is_space:
+            head = None if token.head == token else (token.head.idx, token.head.idx + len(token.head))
+            span = (token.idx, token.idx + len(token))
+            words[span] = (token.tag_, token.pos_, token.dep_, token.lemma_, head)
+    return Analysis(sentences, words)
+
+
+class Scores:
+    """Add up the agreement of analyses; every score is an F1 over aligned units."""
+
+    NAMES = ("tokens", "sents", "tag", "upos", "lemma", "uas", "las")
+
+    def __init__(self) -> None:
+        self.hits: Counter = Counter()
+        self.gold: Counter = Counter()
+        self.pred: Counter = Counter()
+
+    def add(self, gold: Analysis, pred: Analysis) -> None:
+        """Add one document."""
+        self.hits["sents"] += len(gold.sentences & pred.sentences)
+        self.gold["sents"] += len(gold.sentences)
+        self.pred["sents"] += len(pred.sentences)
+        for name in self.NAMES:
+            if name != "sents":
+                self.gold[name] += len(gold.words)
+                self.pred[name] += len(pred.words)
+        for span, (tag, pos, dep, lemma, head) in gold.words.items():
+            if span in pred.words:
+                other = pred.words[span]
+                self.hits["tokens"] += 1
+                self.hits["tag"] += tag == other[0]
+                self.hits["upos"] += pos == other[1]
+                self.hits["lemma"] += lemma == other[3]
+                self.hits["uas"] += head == other[4]
+                self.hits["las"] += head == other[4] and dep == other[2]
+
+    def f1(self, name: str) -> float:
+        """Return an F1 in percent."""
+        return 200 * self.hits[name] / max(1, self.gold[name] + self.pred[name])
+
+
+def gold_doc_of(vocab: Vocab, document: Document, paragraph_break: str) -> Doc:
+    """Build the gold Doc of a document in a given layout, with lemmas."""
+    builder = DocBuilder(Layout(paragraph_break))
+    builder.add_paragraphs(document.paragraphs)
+    doc = builder.gold_doc(vocab)
+    lemmas = iter(x for p in document.paragraphs for s in p for x in s.lemmas)
+    for token in doc:
+        if not token.is_space:
+            token.lemma_ = next(lemmas)
+    return doc
+
+
+def prepare(nlp: Language, text: str) -> Doc:
+    """Tokenize raw text and mark its paragraphs."""
+    return mark_paragraphs(nlp.make_doc(soften_line_breaks(text)))
+
+
+def with_gold_sentences(vocab: Vocab, gold: Doc) -> Doc:
+    """Copy the words of a gold Doc and fix its sentence boundaries."""
+    doc = Doc(vocab, words=[t.text for t in gold], spaces=[bool(t.whitespace_) for t in gold])
+    for token, source in zip(doc, gold):
+        token.is_sent_start = source.is_sent_start
+    return doc
+
+
+def wrap_lines(text: str, width: int = 78) -> str:
+    """Hard-wrap every line of a text without changing its length."""
+    chars = list(text)
+    start = 0
+    space = -1
+    for i, char in enumerate(text):
+        if char == "\n":
+            start, space = i + 1, -1
+        elif char == " ":
+            if i - start > width and space > start:
+                chars[space] = "\n"
+                start = space + 1
+            space = i
+    return "".join(chars)
+
+
+def evaluate(
+    nlp: Language,
+    documents: list[Document],
+    paragraph_break: str = "\n\n",
+    gold_tokens: bool = False,
+    wrapped: bool = False,
+    disable: tuple[str, ...] = ("senter",),
+) -> dict[str, Scores]:
+    """Score the pipeline by genre and over all documents."""
+    scores: dict[str, Scores] = defaultdict(Scores)
+    gold = [gold_doc_of(nlp.vocab, document, paragraph_break) for document in documents]
+    if gold_tokens:
+        inputs = [with_gold_sentences(nlp.vocab, doc) for doc in gold]
+    else:
+        texts = [wrap_lines(doc.text) if wrapped else doc.text for doc in gold]
+        inputs = [prepare(nlp, text) for text in texts]
+    disable = tuple(name for name in disable if name in nlp.pipe_names)
+    with nlp.select_pipes(disable=list(disable)):
+        for document, reference, doc in zip(documents, gold, nlp.pipe(inputs)):
+            pair = analysis_of(reference), analysis_of(doc)
+            scores["all"].add(*pair)
+            scores[document.genre].add(*pair)
+    return scores
+
+
+def score_line(scores: dict[str, Scores]) -> str:
+    """Format the overall scores in one line."""
+    return "  ".join(f"{name} {scores['all'].f1(name):.2f}" for name in Scores.NAMES)
+
+
+def words_per_second(nlp: Language, documents: list[Document]) -> float:
+    """Measure the speed from raw text to the full analysis, best of three."""
+    texts = [gold_doc_of(nlp.vocab, document, "\n\n").text for document in documents]
+    words = sum(len(s.words) for d in documents for p in d.paragraphs for s in p)
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        for _doc in nlp.pipe(prepare(nlp, text) for text in texts):
+            pass
+        times.append(time.perf_counter() - start)
+    return words / min(times)
+
+
+def report(nlp: Language, gum_dev: list[Document], ewt_dev: list[Document]) -> None:
+    """Print the final tables."""
+    settings = {
+        "GUM dev raw": (gum_dev, {}),
+        "GUM dev raw, newline": (gum_dev, {"paragraph_break": "\n"}),
+        "GUM dev raw, running": (gum_dev, {"paragraph_break": " "}),
+        "GUM dev raw, wrapped": (gum_dev, {"wrapped": True}),
+        "GUM dev gold tokens": (gum_dev, {"gold_tokens": True}),
+        "EWT dev raw": (ewt_dev, {}),
+        "EWT dev gold tokens": (ewt_dev, {"gold_tokens": True}),
+    }
+    log(f"{'':22s}" + "".join(f"{name:>8s}" for name in Scores.NAMES))
+    for title, (documents, options) in settings.items():
+        scores = evaluate(nlp, documents, disable=(), **options)
+        log(f"{title:22s}" + "".join(f"{scores['all'].f1(n):8.2f}" for n in Scores.NAMES))
+        if title == "GUM dev raw":
+            by_genre = scores
+    for genre in sorted(by_genre):
+        log(f"  {genre:20s}" + "".join(f"{by_genre[genre].f1(n):8.2f}" for n in Scores.NAMES))
+    log(f"words per second: {words_per_second(nlp, gum_dev):.0f}")
+
+
+# ---------------------------------------------------------------------------
+# Output
+# ---------------------------------------------------------------------------
+
+
+def needed_strings(nlp: Language) -> list[str]:
+    """Return the strings that the saved pipeline cannot do without."""
+    strings = set(nlp.pipe_labels) | {"_SP", "SPACE", "dep", "ROOT"}
+    for labels in nlp.pipe_labels.values():
+        strings.update(labels)
+    for text, parts in nlp.tokenizer.rules.items():
+        strings.add(text)
+        for part in parts:
+            strings.update(value for value in part.values() if isinstance(value, str))
+    return sorted(strings)
+
+
+def save(nlp: Language, out: Path, meta: dict) -> None:
+    """Write the pipeline without the training vocabulary, which only costs space."""
+    nlp.meta.update(meta)
+    nlp.to_disk(out)
+    strings = json.dumps(needed_strings(nlp), ensure_ascii=False)
+    (out / "vocab" / "strings.json").write_text(strings, encoding="utf-8")
+
+
+def log(line: str) -> None:
+    """Print a line at once."""
+    print(line, flush=True)
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gum", type=Path, required=True, help="GUM folder with dep/ and splits/")
+    parser.add_argument("--ewt", type=Path, required=True, help="folder of en_ewt-ud-*.conllu.gz")
+    parser.add_argument("--out", type=Path, required=True, help="pipeline directory to write")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument("--epochs", type=int, default=14, help="epochs over GUM and half of EWT")
+    parser.add_argument("--gum-only-epochs", type=int, default=2, help="last epochs without EWT")
+    parser.add_argument("--augment", type=float, default=0.03, help="share of lower-cased copies")
+    parser.add_argument("--width", type=int, default=96, help="width of the token encoder")
+    parser.add_argument("--depth", type=int, default=4, help="depth of the token encoder")
+    parser.add_argument("--hidden", type=int, default=64, help="hidden width of the parser")
+    parser.add_argument("--batch-words", type=int, default=700, help="words per update")
+    parser.add_argument("--learn-rate", type=float, default=0.002, help="peak learning rate")
+    parser.add_argument("--dropout", type=float, default=0.1, help="dropout rate")
+    parser.add_argument("--eval-every", type=int, default=2, help="epochs between evaluations")
+    parser.add_argument("--limit", type=int, default=None, help="use only so many documents (test)")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train, evaluate and save the pipeline."""
+    args = parse_args()
+    fix_random_seed(args.seed)
+    numpy.random.seed(args.seed)
+    gum, ewt = read_gum(args.gum, "train")[: args.limit], read_ewt(args.ewt, "train")[: args.limit]
+    gum_dev, ewt_dev = read_gum(args.gum, "dev")[: args.limit], read_ewt(args.ewt, "dev")
+    log(f"documents: GUM {len(gum)}, EWT {len(ewt)}; dev: GUM {len(gum_dev)}, EWT {len(ewt_dev)}")
+    nlp = build_pipeline(args.width, args.depth, args.hidden)
+    optimizer = train(nlp, gum, ewt, gum_dev, args)
+    add_lemmatizer(nlp, gum + ewt)
+    with nlp.use_params(optimizer.averages):
+        save(nlp, args.out, {"name": "rhetorica_syntax"})
+    report(spacy.load(args.out), gum_dev, ewt_dev)
+
+
+if __name__ == "__main__":
+    main()
