@@ -36,7 +36,8 @@ RELATIONS = ("cause", "list", "joint", "elaboration-additional", "same-unit", "�
 MULTINUCLEAR = ("list", "joint", "same-unit")
 AWKWARD = (
     "It rained.", "don't", "Zürich", "下雨了", "🌧️", "👩‍👩‍👧", "אבג", "مطر", "\u202egnp.exe",
-    "e\u0301", "<b>&amp;", '"\\"', "\x00", "\x1b[31m", "\x7f", "\ufeff", "\u200b", "()", "_!", "#", "-1",
+    "e\u0301", "<b>&amp;", '"\\"', "\x00", "\x1b[31m", "\x7f", "\ufeff", "\u200b", "()",
+    "_!", "#", "-1",
 )  # fmt: skip
 SPACES = (" ", "  ", "\n", "\n\n", "\t", "\r\n", "\u3000", "\u2028", "\x85")
 

@@ -5,11 +5,11 @@ from typing import get_args
 
 import pytest
 from hypothesis import given
-from strategies import annotated_trees, dep_trees, rst_trees
 
 from rhetorica import AnnotatedTree, DepTree, Join, Node, RSTTree
 from rhetorica.convert import Convention, same_units, to_annotated, to_dependencies, to_rst
 from rhetorica.errors import NonProjective
+from strategies import annotated_trees, dep_trees, rst_trees
 
 CONVENTIONS = get_args(Convention)
 LARGE = 20_000

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
-from strategies import annotated_trees, dep_trees, rst_trees
 
 from rhetorica import AnnotatedTree, DepTree, Join, Node, RSTTree, SecondaryEdge, Signal
 from rhetorica.errors import InvalidTree
 from rhetorica.trees import crossing, subtree_extents
+from strategies import annotated_trees, dep_trees, rst_trees
 
 LARGE = 20_000
 
@@ -100,7 +100,7 @@ class TestAnnotatedTree:
             ([edu("1", -1, "root"), edu("2", 2, "nucleus"), group("3", 1, "satellite")], "cycle"),
             ([edu("1", 2, "satellite"), edu("2", 3, "nucleus"), edu("3", 3, "nucleus"),
               group("4", -1, "root", kind="multinuc")],
-             r"node 3 is not contiguous: it holds EDUs up to 1 and from 3"),
+             "node 3 is not contiguous"),
         ],
     )  # fmt: skip
     def test_invalid(self, nodes: list[Node], message: str) -> None:

@@ -286,8 +286,12 @@ def same_units(tree: DepTree, labels: Collection[str] = SAME_UNIT) -> list[int]:
     """
     first = list(range(tree.n_edus))
     for index in range(tree.n_edus):
+        path: list[int] = []
         at = index
-        while tree.relations[at] in labels and tree.heads[at] >= 0:
+        # What an earlier climb has found is not climbed again, so that long chains stay cheap.
+        while first[at] == at and tree.relations[at] in labels and tree.heads[at] >= 0:
+            path.append(at)
             at = tree.heads[at]
-        first[index] = at
+        for part in path:
+            first[part] = first[at]
     return first

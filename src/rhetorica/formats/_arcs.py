@@ -1,0 +1,73 @@
+"""What the dependency formats share: labels with a nuclearity suffix, and trees whose errors have lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rhetorica.errors import InvalidTree
+from rhetorica.formats.source import Source
+from rhetorica.trees import ROOT, DepTree
+
+# Characters that would break a line-based, tab-separated file.
+BREAKS = str.maketrans("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " " * 11)
+
+
+def split_label(label: str) -> tuple[str, bool]:
+    """Return a relation without its final ``_m`` or ``_r``, and whether it was multinuclear.
+
+    >>> split_label("joint-list_m"), split_label("elab-enum_member")
+    (('joint-list', True), ('elab-enum_member', False))
+    """
+    if label.endswith(("_m", "_r")) and len(label) > 2:
+        return label[:-2], label[-1] == "m"
+    return label, False
+
+
+def parse_int(source: Source, line: int, what: str, value: str) -> int:
+    """Read a whole number that is not negative."""
+    # int() also takes "１", "+1", "1_000" and surrounding space, none of which is meant here.
+    if not (value.isascii() and value.isdigit()):
+        raise source.error(f"{what} is {value!r}, expected a whole number", line)
+    return int(value)
+
+
+def make_tree(
+    source: Source,
+    heads: Sequence[int],
+    relations: Sequence[str],
+    multinuclear: Sequence[bool],
+    levels: Sequence[int],
+    lines: Sequence[int],
+) -> DepTree:
+    """Make a tree from what a file says; what is wrong is reported with the line of its EDU."""
+    for index, head in enumerate(heads):
+        if not ROOT <= head < len(heads):
+            raise source.error(
+                f"EDU {index + 1} has head {head + 1}, but there are only {len(heads)} EDUs",
+                lines[index],
+            )
+    roots = [index for index, head in enumerate(heads) if head == ROOT]
+    if len(roots) > 1:
+        raise source.error(
+            f"EDU {roots[1] + 1} is a second root beside EDU {roots[0] + 1}, expected one root",
+            lines[roots[1]],
+        )
+    try:
+        return DepTree(tuple(heads), tuple(relations), tuple(multinuclear), tuple(levels))
+    except InvalidTree as error:
+        line = lines[min(_cycle(heads))] if heads else None
+        raise source.error(str(error), line) from None
+
+
+def _cycle(heads: Sequence[int]) -> list[int]:
+    """Return the EDUs of a cycle, or all EDUs where there is none."""
+    state = [0] * len(heads)  # 0 not seen, otherwise the number of the walk that saw it first
+    for start in range(len(heads)):
+        at, path = start, []
+        while at >= 0 and not state[at]:
+            state[at] = start + 1
+            path.append(at)
+            at = heads[at]
+        if at >= 0 and state[at] == start + 1:
+            return path[path.index(at) :]
+    return list(range(len(heads)))

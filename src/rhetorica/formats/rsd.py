@@ -1,0 +1,112 @@
+"""``.rsd``: discourse dependencies, one EDU a line (GUM, GCDT): file <-> Parse.
+
+Ten columns, separated by tabs: number of the EDU, text, level, two unused, features, number of the
+head (0 for the root), relation with ``_m`` (multinuclear) or ``_r`` (satellite), secondary edges,
+signals. The level tells in which order the head takes its dependents, innermost (0) first, and
+becomes `DepTree.levels`; ``_`` stands for unknown.
+
+A dependency tree has no place for features, secondary edges and signals: reading drops them, and
+the ``.rs4`` file keeps the latter two. Writing fills them in as far as the parse knows them: a
+parse whose source is an eRST tree (`AnnotatedTree`) gives secondary edges and signals.
+"""
+
+from __future__ import annotations
+
+from rhetorica.convert import Convention
+from rhetorica.document import Document
+from rhetorica.formats._arcs import BREAKS, make_tree, parse_int, split_label
+from rhetorica.formats.source import Readable, Source
+from rhetorica.parses import Parse
+from rhetorica.trees import ROOT, DepTree
+
+COLUMNS = 10
+
+
+def read_rsd(source: Readable) -> Parse:
+    r"""Read the document and its dependency tree; the EDUs are joined by single spaces.
+
+    >>> from io import StringIO
+    >>> rows = ["1\tWet,\t0\t_\t_\t_\t0\tROOT\t_\t_", "2\tit rained.\t0\t_\t_\t_\t1\tcause_r\t_\t_"]
+    >>> parse = read_rsd(StringIO("\n".join(rows)))
+    >>> parse.edus, parse.dependencies.relations
+    (['Wet,', 'it rained.'], ('ROOT', 'cause'))
+    """
+    source = Source.of(source)
+    source.require_content()
+    texts: list[str] = []
+    heads: list[int] = []
+    relations: list[str] = []
+    multinuclear: list[bool] = []
+    levels: list[str] = []
+    lines: list[int] = []
+    for line, row in enumerate(source.text.split("\n"), 1):
+        if not row.strip():
+            continue
+        columns = row.split("\t")
+        if len(columns) != COLUMNS:
+            raise source.error(
+                f"{len(columns)} columns separated by tabs, expected {COLUMNS}", line
+            )
+        number = parse_int(source, line, "the EDU's number (column 1)", columns[0])
+        if number != len(texts) + 1:
+            raise source.error(f"EDU {number} comes where {len(texts) + 1} was expected", line)
+        text = columns[1].strip()
+        if not text:
+            raise source.error(f"EDU {number} has no text (column 2)", line)
+        relation, nuclear = split_label(columns[7].strip())
+        texts.append(text)
+        heads.append(parse_int(source, line, "the head (column 7)", columns[6]) - 1)
+        relations.append(relation)
+        multinuclear.append(nuclear)
+        levels.append(columns[2])
+        lines.append(line)
+    tree = make_tree(
+        source, heads, relations, multinuclear, _read_levels(source, levels, lines), lines
+    )
+    return Parse(Document.from_edus(texts, id=source.stem), tree)
+
+
+def _read_levels(source: Source, levels: list[str], lines: list[int]) -> list[int]:
+    if all(level == "_" for level in levels):
+        return []
+    return [
+        parse_int(source, line, "the level (column 3)", level)
+        for line, level in zip(lines, levels, strict=True)
+    ]
+
+
+def write_rsd(parse: Parse, *, multinuclear: Convention = "star", tokenized: bool = False) -> str:
+    """Return the file's text.
+
+    ``tokenized`` writes each EDU as its word forms with single spaces between, as GUM does, where
+    the document has tokens; otherwise the EDU's own characters are written, line breaks and tabs
+    as spaces. ``multinuclear`` is the convention for trees that are not dependencies already.
+    """
+    tree = parse.dependencies_as(multinuclear)
+    rows = zip(edu_lines(parse.document, tokenized=tokenized), *_columns(tree), strict=True)
+    return "".join(
+        f"{number}\t{text}\t{level}\t_\t_\t_\t{head + 1}\t{label}\t_\t_\n"
+        for number, (text, level, head, label) in enumerate(rows, 1)
+    )
+
+
+def edu_lines(document: Document, *, tokenized: bool = False) -> list[str]:
+    """Return each EDU's text on one line: its characters, or its word forms."""
+    if tokenized and document.tokens:
+        forms = [document.form(token) for token in document.tokens]
+        texts = [" ".join(forms[i] for i in tokens) for tokens in document.edu_tokens()]
+    else:
+        texts = document.edu_texts
+    return [text.translate(BREAKS).strip() for text in texts]
+
+
+def _columns(tree: DepTree) -> tuple[list[str], tuple[int, ...], list[str]]:
+    """Return levels, heads and labels as the file has them (heads still from 0)."""
+    labels = [
+        relation if head == ROOT else relation + ("_m" if nuclear else "_r")
+        for head, relation, nuclear in zip(
+            tree.heads, tree.relations, tree.multinuclear, strict=True
+        )
+    ]
+    levels = [str(level) for level in tree.levels] or ["_"] * tree.n_edus
+    return levels, tree.heads, labels
