@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import warnings
 import xml.etree.ElementTree as ElementTree
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax import saxutils
 
 from rhetorica.convert import SPAN
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument, InvalidTree, RepairWarning
-from rhetorica.formats.source import Readable, Source
 from rhetorica.parses import Parse
+from rhetorica.source import Readable, Source
 from rhetorica.trees import (
     ROOT,
     AnnotatedTree,
@@ -82,23 +82,21 @@ def write_rs3(parse: Parse, *, tokenized: bool = False, extended: bool = False) 
     tree, doc = parse.annotated, parse.document
     texts = doc.tokenized_edu_texts() if tokenized else doc.edu_texts
     out = ["<rst>", "\t<header>", "\t\t<relations>"]
-    for name, kind in tree.inventory or _used_relations(tree):
-        out.append(f"\t\t\t<rel name={quoteattr(name)} type={quoteattr(kind)}/>")
+    for name, kind in (*tree.inventory, *_undeclared_relations(tree)):
+        out.append(f"\t\t\t<rel name={_quoted(name)} type={_quoted(kind)}/>")
     out.append("\t\t</relations>")
     if extended and tree.signal_types:
         out.append("\t\t<sigtypes>")
         for name, subtypes in tree.signal_types:
-            out.append(
-                f"\t\t\t<sig type={quoteattr(name)} subtypes={quoteattr(';'.join(subtypes))}/>"
-            )
+            out.append(f"\t\t\t<sig type={_quoted(name)} subtypes={_quoted(';'.join(subtypes))}/>")
         out.append("\t\t</sigtypes>")
     out += ["\t</header>", "\t<body>"]
     for text, node in zip(texts, tree.nodes, strict=False):
         out.append(
-            f"\t\t<segment id={quoteattr(node.id)}{_hang(tree, node)}>{_one_line(text)}</segment>"
+            f"\t\t<segment id={_quoted(node.id)}{_hang(tree, node)}>{_one_line(text)}</segment>"
         )
     for node in tree.nodes[tree.n_edus :]:
-        out.append(f'\t\t<group id={quoteattr(node.id)} type="{node.kind}"{_hang(tree, node)}/>')
+        out.append(f'\t\t<group id={_quoted(node.id)} type="{node.kind}"{_hang(tree, node)}/>')
     if extended:
         out += _write_extension(tree)
     out += ["\t</body>", "</rst>"]
@@ -210,7 +208,7 @@ def _read_secondary(
             if name not in index:
                 raise source.error(
                     f"secondary edge {id} refers to node {name!r}, which does not exist",
-                    _line_of_text(source, "<secedge"),
+                    _line_of_text(source, f'<secedge id="{id}"'),
                 )
         edge_index[id] = len(edges)
         edges.append(SecondaryEdge(id, index[start][0], index[end][0], get("relname", "")))
@@ -278,28 +276,34 @@ def _warn(source: Source, what: str) -> None:
     warnings.warn(f"{source.name}: {what}", RepairWarning, stacklevel=4)
 
 
-def _used_relations(tree: AnnotatedTree) -> list[tuple[str, RelationType]]:
+def _undeclared_relations(tree: AnnotatedTree) -> list[tuple[str, RelationType]]:
+    """Return what the header must declare besides the inventory, so that roles are read back."""
     used: set[tuple[str, RelationType]] = set()
     for node in tree.nodes:
         if node.role == "satellite":
             used.add((node.relation, "rst"))
         elif node.role == "nucleus" and node.relation != SPAN:
             used.add((node.relation, "multinuc"))
-    return sorted(used)
+    return sorted(used.difference(tree.inventory))
 
 
 def _hang(tree: AnnotatedTree, node: Node) -> str:
     if node.parent < 0:
         return ""
-    return f" parent={quoteattr(tree.nodes[node.parent].id)} relname={quoteattr(node.relation)}"
+    return f" parent={_quoted(tree.nodes[node.parent].id)} relname={_quoted(node.relation)}"
+
+
+# XML has no way to write these, escaped or not.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def _one_line(text: str) -> str:
-    """Escape for XML; characters that XML cannot hold become the replacement character."""
-    return escape(_XML_FORBIDDEN.sub("\ufffd", " ".join(text.split())))
+    """Escape a segment's text, in one line, unwritable characters replaced by U+FFFD."""
+    return saxutils.escape(_FORBIDDEN.sub("\ufffd", " ".join(text.split())))
 
 
-_XML_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+def _quoted(value: str) -> str:
+    return saxutils.quoteattr(_FORBIDDEN.sub("\ufffd", value))
 
 
 def _write_extension(tree: AnnotatedTree) -> list[str]:
@@ -309,8 +313,8 @@ def _write_extension(tree: AnnotatedTree) -> list[str]:
         for edge in tree.secondary:
             start, end = tree.nodes[edge.source].id, tree.nodes[edge.target].id
             out.append(
-                f"\t\t\t<secedge id={quoteattr(edge.id)} source={quoteattr(start)} "
-                f"target={quoteattr(end)} relname={quoteattr(edge.relation)}/>"
+                f"\t\t\t<secedge id={_quoted(edge.id)} source={_quoted(start)} "
+                f"target={_quoted(end)} relname={_quoted(edge.relation)}/>"
             )
         out.append("\t\t</secedges>")
     out.append("\t\t<signals>")
@@ -319,10 +323,10 @@ def _write_extension(tree: AnnotatedTree) -> list[str]:
             tree.secondary[signal.source].id if signal.secondary else tree.nodes[signal.source].id
         )
         words = ",".join(str(token + 1) for token in signal.tokens)
-        status = f" status={quoteattr(signal.status)}" if signal.status else ""
+        status = f" status={_quoted(signal.status)}" if signal.status else ""
         out.append(
-            f"\t\t\t<signal source={quoteattr(owner)} type={quoteattr(signal.type)} "
-            f'subtype={quoteattr(signal.subtype)} tokens="{words}"{status}/>'
+            f"\t\t\t<signal source={_quoted(owner)} type={_quoted(signal.type)} "
+            f'subtype={_quoted(signal.subtype)} tokens="{words}"{status}/>'
         )
     out.append("\t\t</signals>")
     return out

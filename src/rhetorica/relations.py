@@ -1,0 +1,127 @@
+"""Relation inventories and their fine-to-coarse maps; the tables are data files.
+
+A set's file has three columns: relation, type (``rst`` for a satellite's relation, ``multinuc`` for
+one of equal nuclei) and class. A user's own file may leave out the type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from rhetorica.errors import UnknownName
+from rhetorica.source import Readable, Source
+from rhetorica.trees import ROOT_RELATION, RelationType
+
+_FILES = {"gum": "gum", "gcdt": "gum", "rst-dt": "rst-dt", "scidtb": "scidtb", "umuc": "umuc"}
+_NOT_RELATIONS = {ROOT_RELATION, "span", ""}
+
+
+class Relation(NamedTuple):
+    """A relation of an inventory: its name, its type, and the class that it belongs to."""
+
+    name: str
+    type: RelationType
+    coarse: str
+
+
+@dataclass(frozen=True)
+class RelationSet:
+    """The relations of one annotation scheme.
+
+    >>> gum = relation_set("gum")
+    >>> gum.coarse("joint-list"), gum.coarse("same-unit"), len(gum.classes)
+    ('joint', 'same-unit', 15)
+    >>> relation_set("rst-dt").coarse("Elaboration-Object-Attribute-e")
+    'elaboration'
+    """
+
+    name: str
+    relations: tuple[Relation, ...]
+    _coarse: dict[str, str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        coarse = {relation.coarse.lower(): relation.coarse for relation in self.relations}
+        coarse |= {relation.name.lower(): relation.coarse for relation in self.relations}
+        object.__setattr__(self, "_coarse", coarse)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The coarse classes, sorted."""
+        return tuple(sorted({relation.coarse for relation in self.relations}))
+
+    @property
+    def label_name(self) -> str:
+        """How a score's signature names these coarse labels, for example ``coarse15``."""
+        return f"coarse{len(self.classes)}"
+
+    def coarse(self, label: str) -> str:
+        """Return the class of a relation; a class maps to itself, as do ROOT and span."""
+        if label in _NOT_RELATIONS:
+            return label
+        for form in _spellings(label.lower()):
+            if found := self._coarse.get(form):
+                return found
+        raise UnknownName(
+            f"relation in the set {self.name!r}:", label, {r.name for r in self.relations}
+        )
+
+    def multinuclear(self) -> frozenset[str]:
+        """Return the names of the relations that can hold between equal nuclei."""
+        return frozenset(r.name for r in self.relations if r.type == "multinuc")
+
+
+def _spellings(label: str) -> list[str]:
+    """Return the forms to look a label up by: as it is, without RST-DT's suffixes and typos."""
+    label = label.replace("_", "-") if label.startswith("same") else label
+    bare = label.removesuffix("-e")
+    forms = [label, bare]
+    forms += [bare.removesuffix("-n").removesuffix("-s"), f"{bare}-n", f"{bare}-s"]
+    if bare in ("sameunit", "textualorganization"):
+        forms.append({"sameunit": "same-unit"}.get(bare, "textual-organization"))
+    return forms
+
+
+def relation_set_names() -> list[str]:
+    """Return the names of the sets that ship with the package."""
+    return sorted(_FILES)
+
+
+@cache
+def relation_set(name: str) -> RelationSet:
+    """Return an inventory that ships with the package."""
+    if name not in _FILES:
+        raise UnknownName("relation set", name, _FILES)
+    file = resources.files("rhetorica") / "data" / "relations" / f"{_FILES[name]}.tsv"
+    return _read(Source(f"{_FILES[name]}.tsv", file.read_text("utf-8")), name)
+
+
+def read_relation_set(source: Readable) -> RelationSet:
+    """Read a user's own map: lines of ``relation<tab>class`` or ``relation<tab>type<tab>class``."""
+    source = Source.of(source)
+    source.require_content()
+    return _read(source, source.stem or "custom")
+
+
+def _read(source: Source, name: str) -> RelationSet:
+    rows: list[Relation] = []
+    for number, line in enumerate(source.text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if cells[0] == "relation" and cells[-1] == "class":
+            continue
+        if len(cells) == 2:
+            cells.insert(1, "rst")
+        if len(cells) != 3 or not all(cells) or cells[1] not in ("rst", "multinuc"):
+            raise source.error(
+                "expected relation<tab>class or relation<tab>rst|multinuc<tab>class, "
+                f"found {line[:60]!r}",
+                number,
+            )
+        rows.append(Relation(cells[0], "multinuc" if cells[1] == "multinuc" else "rst", cells[2]))
+    if not rows:
+        raise source.error("no relation in this file", 1)
+    return RelationSet(name, tuple(rows))

@@ -1,0 +1,142 @@
+"""Text in and out: the border where bytes become characters and errors get a file and a line."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from rhetorica.errors import FormatError
+
+Readable: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes] | Source"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a file, with the name under which errors speak of it."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def of(cls, source: Readable) -> Source:
+        """Read a path (``-`` is standard input, ``.gz`` is unpacked) or an open stream."""
+        if isinstance(source, Source):
+            return source
+        if isinstance(source, (str, os.PathLike)):
+            if os.fspath(source) == "-":
+                return cls("<stdin>", decode(sys.stdin.buffer.read(), "<stdin>"))
+            return cls(str(source), decode(_read_bytes(Path(source)), str(source)))
+        data = source.read()
+        name = str(getattr(source, "name", "<stream>"))
+        return cls(name, decode(data, name) if isinstance(data, bytes) else data)
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folder and extensions: the document's id."""
+        if self.name.startswith("<"):
+            return ""
+        return document_id(Path(self.name))
+
+    def error(self, why: str, line: int | None = None) -> FormatError:
+        """Make the error that names this file."""
+        return FormatError(self.name, line, why)
+
+    def line_at(self, offset: int) -> int:
+        """Return the number of the line that holds a character offset, from 1."""
+        return self.text.count("\n", 0, max(0, offset)) + 1
+
+    def require_content(self) -> None:
+        """Refuse a file that holds nothing."""
+        if not self.text.strip():
+            raise self.error("the file is empty", 1)
+
+
+_EXTENSIONS = {
+    ".gz", ".rs3", ".rs4", ".dis", ".lisp", ".rsd", ".dep", ".conllu", ".tok", ".rels", ".json",
+    ".jsonl", ".txt", ".edu", ".edus", ".out", ".xml",
+}  # fmt: skip
+
+
+def document_id(path: Path) -> str:
+    """Return a file's name without its known extensions (``wsj_0601.out.dis`` -> ``wsj_0601``)."""
+    name = path.name
+    while (suffix := Path(name).suffix).lower() in _EXTENSIONS:
+        name = name[: -len(suffix)]
+    return name
+
+
+def decode(data: bytes, name: str) -> str:
+    """Decode UTF-8 (with or without byte order mark); line ends become newlines."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        hint = ""
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            hint = " It looks like UTF-16."
+        raise FormatError(
+            name,
+            line,
+            f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}.{hint} "
+            f"Convert it first, for example: iconv -f ENCODING -t UTF-8",
+        ) from None
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path) as file:
+                return file.read()
+        return path.read_bytes()
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise FormatError(str(path), None, f"damaged gzip file: {error}") from None
+    except OSError as error:
+        raise FormatError(str(path), None, error.strerror or str(error)) from None
+
+
+def write_text(target: str | os.PathLike[str] | IO[str], text: str) -> None:
+    """Write to a stream, to standard output (``-``), or to a file: wholly or not at all."""
+    if not isinstance(target, (str, os.PathLike)):
+        target.write(text)
+    elif os.fspath(target) == "-":
+        sys.stdout.write(text)
+    else:
+        write_bytes(target, _encode(text, str(target)))
+
+
+def _encode(text: str, name: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        why = f"cannot be written as UTF-8: lone surrogate {text[error.start]!r} in the text"
+        raise FormatError(name, line, why) from None
+
+
+def write_bytes(target: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file by way of a temporary one beside it, so that no half-written file is left."""
+    path = Path(target)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if path.suffix == ".gz":
+                # A fixed time stamp, so that the same content gives the same file.
+                data = gzip.compress(data, mtime=0)
+            file.write(data)
+        # mkstemp makes files that only the owner can read; give what a plain open would give.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
