@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from os.path import commonprefix
 
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument, Mismatch
@@ -47,7 +46,7 @@ def align(gold: Document, pred: Document) -> Alignment:
     """
     gold_text, pred_text = squeeze(gold.text), squeeze(pred.text)
     if gold_text != pred_text:
-        raise _difference(gold, pred, len(commonprefix([gold_text, pred_text])))
+        raise _difference(gold, pred, _first_difference(gold_text, pred_text))
     return Alignment(edu_bounds(gold), edu_bounds(pred))
 
 
@@ -115,6 +114,12 @@ def _check_none_missing(what: str, missing: list[str], total: int) -> None:
             f"no {what} for {len(missing)} of {total} documents: {names} (documents are paired by "
             "id, which for files is the name without its extension)"
         )
+
+
+def _first_difference(first: str, second: str) -> int:
+    pairs = enumerate(zip(first, second, strict=False))
+    shorter = min(len(first), len(second))
+    return next((at for at, (a, b) in pairs if a != b), shorter)
 
 
 def _difference(gold: Document, pred: Document, at: int) -> Mismatch:

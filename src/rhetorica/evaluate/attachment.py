@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from rhetorica.convert import Convention
 from rhetorica.evaluate.align import Alignment, align
-from rhetorica.evaluate.counts import Counts, Labels
+from rhetorica.evaluate.counts import NOTHING, Counts, Labels
 from rhetorica.parses import Parse
 from rhetorica.trees import ROOT_RELATION, DepTree
 
@@ -31,13 +32,11 @@ class AttachmentCounts:
     figure: UAS and LAS.
     """
 
-    unlabelled: Counts = Counts()
-    labelled: Counts = Counts()
+    unlabelled: Counts = NOTHING
+    labelled: Counts = NOTHING
 
     def __add__(self, other: AttachmentCounts) -> AttachmentCounts:
-        return AttachmentCounts(
-            self.unlabelled + other.unlabelled, self.labelled + other.labelled
-        )
+        return AttachmentCounts(self.unlabelled + other.unlabelled, self.labelled + other.labelled)
 
 
 def counts(
@@ -78,7 +77,7 @@ def match(gold: Arcs, pred: Arcs) -> AttachmentCounts:
 
 def arcs(tree: DepTree, bounds: Sequence[int], *, labels: Labels | None = None) -> Arcs:
     """Return the arcs of a tree whose EDU i is the range ``bounds[i]:bounds[i + 1]``."""
-    ranges = list(zip(bounds, bounds[1:], strict=False))
+    ranges = list(pairwise(bounds))
     found: dict[Arc, str] = {}
     for head, dependent, relation in tree.arcs():
         if head < 0:

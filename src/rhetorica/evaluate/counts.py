@@ -58,6 +58,10 @@ class Counts:
         return part / whole if whole else 0.0
 
 
+NOTHING = Counts()
+"""Where sums start."""
+
+
 def signature(metric: str, variant: str, **fields: str) -> str:
     """Return the settings behind a score in one line; fields that are empty are left out.
 

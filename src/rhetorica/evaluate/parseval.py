@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rhetorica.evaluate.align import Alignment, align
-from rhetorica.evaluate.counts import Counts, Labels
+from rhetorica.evaluate.counts import NOTHING, Counts, Labels
 from rhetorica.parses import Parse
 from rhetorica.trees import RSTTree
 
@@ -31,10 +31,10 @@ SPAN = "span"
 class ParsevalCounts:
     """Constituents that agree in their range, and in nuclearity, relation or both besides."""
 
-    span: Counts = Counts()
-    nuclearity: Counts = Counts()
-    relation: Counts = Counts()
-    full: Counts = Counts()
+    span: Counts = NOTHING
+    nuclearity: Counts = NOTHING
+    relation: Counts = NOTHING
+    full: Counts = NOTHING
 
     def __add__(self, other: ParsevalCounts) -> ParsevalCounts:
         return ParsevalCounts(

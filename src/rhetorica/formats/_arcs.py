@@ -1,15 +1,15 @@
-"""What the dependency formats share: labels with a nuclearity suffix, and trees whose errors have lines."""
+"""What the dependency formats share: labels with a suffix, trees whose errors name a line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from rhetorica.errors import InvalidTree
-from rhetorica.formats.source import Source
+from rhetorica.source import Source
 from rhetorica.trees import ROOT, DepTree
 
 # Characters that would break a line-based, tab-separated file.
-BREAKS = str.maketrans("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " " * 11)
+BREAKS = str.maketrans("\t\n\r", "   ")
 
 
 def split_label(label: str) -> tuple[str, bool]:

@@ -1,4 +1,4 @@
-"""``.edu`` / ``.edus``: plain text, one EDU a line, a blank line between paragraphs: file <-> Parse.
+"""``.edu``, ``.edus``: one EDU a line, a blank line between paragraphs: file <-> Parse.
 
 SciDTB gives its segmentation like this, with ``<S>`` at the end of a sentence; so does RST-DT,
 whose lines are indented.
@@ -6,10 +6,12 @@ whose lines are indented.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from rhetorica.document import Document, Span, locate
 from rhetorica.formats.rsd import edu_lines
-from rhetorica.formats.source import Readable, Source
 from rhetorica.parses import Parse
+from rhetorica.source import Readable, Source
 
 SENTENCE_END = "<S>"
 
@@ -43,7 +45,7 @@ def read_edus(source: Readable) -> Parse:
 
 
 def write_edus(parse: Parse, *, tokenized: bool = False, sentence_ends: bool = False) -> str:
-    """Return the file's text; ``sentence_ends`` marks the last EDU of each sentence with ``<S>``."""
+    """Return the file's text; ``sentence_ends`` marks the last EDU of a sentence with ``<S>``."""
     document = parse.document
     paragraphs = document.edu_paragraphs() if document.paragraphs else [0] * len(document.edus)
     ends = last_of_sentence(document) if sentence_ends else [False] * len(document.edus)
@@ -100,10 +102,8 @@ def join_edus(
 
 def _spans(edus: list[Span], starts: list[int]) -> tuple[Span, ...]:
     """Return the spans of groups of EDUs that begin at the given EDUs."""
-    ends = [*starts[1:], len(edus)]
     return tuple(
-        Span(edus[start].start, edus[end - 1].end)
-        for start, end in zip(starts, ends, strict=bool(starts))
+        Span(edus[start].start, edus[end - 1].end) for start, end in pairwise([*starts, len(edus)])
     )
 
 
@@ -113,4 +113,4 @@ def last_of_sentence(document: Document) -> list[bool]:
         return [False] * len(document.edus)
     # The sentence of an EDU's last character: an EDU may reach over a sentence break.
     inside = locate([edu.end - 1 for edu in document.edus], document.sentences)
-    return [a != b for a, b in zip(inside, inside[1:], strict=False)] + [True]
+    return [a != b for a, b in pairwise(inside)] + [True]

@@ -15,9 +15,10 @@ from __future__ import annotations
 from rhetorica.convert import Convention
 from rhetorica.document import Document
 from rhetorica.formats._arcs import BREAKS, make_tree, parse_int, split_label
-from rhetorica.formats.source import Readable, Source
+from rhetorica.formats._erst import SecondaryArc, extras, signal_text
 from rhetorica.parses import Parse
-from rhetorica.trees import ROOT, DepTree
+from rhetorica.source import Readable, Source
+from rhetorica.trees import ROOT, AnnotatedTree, DepTree
 
 COLUMNS = 10
 
@@ -82,22 +83,40 @@ def write_rsd(parse: Parse, *, multinuclear: Convention = "star", tokenized: boo
     the document has tokens; otherwise the EDU's own characters are written, line breaks and tabs
     as spaces. ``multinuclear`` is the convention for trees that are not dependencies already.
     """
-    tree = parse.dependencies_as(multinuclear)
-    rows = zip(edu_lines(parse.document, tokenized=tokenized), *_columns(tree), strict=True)
+    tree, document = parse.dependencies_as(multinuclear), parse.document
+    rows = zip(
+        edu_lines(document, tokenized=tokenized),
+        *_columns(tree),
+        *_extra_columns(parse),
+        strict=True,
+    )
     return "".join(
-        f"{number}\t{text}\t{level}\t_\t_\t_\t{head + 1}\t{label}\t_\t_\n"
-        for number, (text, level, head, label) in enumerate(rows, 1)
+        f"{number}\t{text}\t{level}\t_\t_\t_\t{head + 1}\t{label}\t{secondary}\t{signals}\n"
+        for number, (text, level, head, label, secondary, signals) in enumerate(rows, 1)
     )
 
 
 def edu_lines(document: Document, *, tokenized: bool = False) -> list[str]:
     """Return each EDU's text on one line: its characters, or its word forms."""
-    if tokenized and document.tokens:
-        forms = [document.form(token) for token in document.tokens]
-        texts = [" ".join(forms[i] for i in tokens) for tokens in document.edu_tokens()]
-    else:
-        texts = document.edu_texts
+    texts = document.tokenized_edu_texts() if tokenized else document.edu_texts
     return [text.translate(BREAKS).strip() for text in texts]
+
+
+def _extra_columns(parse: Parse) -> tuple[list[str], list[str]]:
+    """Return secondary edges and signals of each EDU, as far as the parse has them."""
+    document = parse.document
+    if not isinstance(parse.source, AnnotatedTree):
+        return ["_"] * len(document.edus), ["_"] * len(document.edus)
+    arcs, signals = extras(parse.source)
+    return (
+        ["|".join(_secondary_text(arc, document) for arc in own) or "_" for own in arcs],
+        [";".join(signal_text(signal, document) for signal in own) or "_" for own in signals],
+    )
+
+
+def _secondary_text(arc: SecondaryArc, document: Document) -> str:
+    signals = ";".join(sorted(signal_text(signal, document) for signal in arc.signals)) or "_"
+    return f"{arc.head + 1}:{arc.relation}:{arc.depth}:{arc.head_depth}:{signals}"
 
 
 def _columns(tree: DepTree) -> tuple[list[str], tuple[int, ...], list[str]]:

@@ -27,8 +27,8 @@ from rhetorica.formats.edus import (
     split_sentence_end,
 )
 from rhetorica.formats.rsd import edu_lines
-from rhetorica.formats.source import Readable, Source
 from rhetorica.parses import Parse
+from rhetorica.source import Readable, Source
 
 MULTINUCLEAR = frozenset({"joint"}) | SAME_UNIT
 _UNATTACHED = -1

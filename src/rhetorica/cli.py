@@ -1,0 +1,387 @@
+"""The command line: a thin layer over importable functions; prints, shows progress, exits."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from rhetorica import __version__, formats
+from rhetorica.convert import Convention
+from rhetorica.corpora import CORPORA, read_corpus
+from rhetorica.errors import RepairWarning, RhetoricaError
+from rhetorica.evaluate import Report, evaluate
+from rhetorica.parses import Parse
+from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
+from rhetorica.render.terminal import render_tree
+from rhetorica.source import write_text
+from rhetorica.statistics import corpus_statistics
+
+app = typer.Typer(
+    name="rhetorica",
+    help="Tell how a text hangs together: discourse units, relations, trees.",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+errors = Console(stderr=True, highlight=False)
+
+_FORMAT_LIST = "\n\n".join(f"- `{f.name}`: {f.about}" for f in formats.FORMATS.values())
+_FORMATS_EPILOG = f"Formats:\n\n{_FORMAT_LIST}"
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(metavar="INPUT...", help="Files or folders; - is standard input."),
+]
+FromFormat = Annotated[
+    str | None,
+    typer.Option("--from", metavar="FORMAT", help="Input format; else told by the extension."),
+]
+CorpusName = Annotated[
+    str | None,
+    typer.Option(
+        "--corpus",
+        metavar="NAME",
+        help=f"The inputs are folders of this corpus: {', '.join(sorted(CORPORA))}.",
+    ),
+]
+Split = Annotated[
+    str | None, typer.Option("--split", help="With --corpus: train, dev, ...; else all.")
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="SET",
+        help="Map relations to the coarse classes of a set "
+        f"({', '.join(relation_set_names())}) or of your own file (relation<tab>class).",
+    ),
+]
+
+
+def main() -> None:
+    """Run the command line; errors that a user can mend become one line and exit code 1."""
+    warnings.showwarning = _show_warning
+    try:
+        app()
+    except RhetoricaError as error:
+        errors.print(f"[bold red]error:[/] {_plain(str(error))}", soft_wrap=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader of our output (head, less) has gone: stop quietly, as other tools do.
+        sys.stderr.close()
+        sys.exit(141)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    if issubclass(category, RepairWarning):
+        errors.print(f"[yellow]warning:[/] {_plain(str(message))}", soft_wrap=True)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command(epilog=_FORMATS_EPILOG)
+def convert(
+    inputs: Inputs,
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="Output format.")],
+    from_: FromFormat = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for the output, one file a document."),
+    ] = None,
+    multinuclear: Annotated[
+        str,
+        typer.Option(
+            help="In dependencies, later nuclei hang on the first (star) or the one before (chain)."
+        ),
+    ] = "star",
+    binary: Annotated[bool, typer.Option(help="Write bracketed trees (dis) binary.")] = False,
+    tokenized: Annotated[
+        bool, typer.Option(help="Write EDUs as tokens with spaces, where tokens are known.")
+    ] = False,
+    corpus: CorpusName = None,
+    split: Split = None,
+) -> None:
+    """Convert discourse trees from one format to another.
+
+    One document goes to standard output unless --out is given; several need --out, or an output
+    format that holds many (conllu, tok, rels, jsonl).
+
+    Example: `rhetorica convert essay.rs3 --to rsd`
+    """
+    chosen = formats.get_format(to)
+    style = formats.Style(_convention(multinuclear), tokenized, binary)
+    parses = _read(inputs, from_, corpus, split)
+    if out is None:
+        write_text("-", formats.write(_at_most_one(parses, chosen), to, style))
+        return
+    names: set[str] = set()
+    for number, parse in enumerate(parses, 1):
+        name = _file_name(parse.id or f"document-{number}", names)
+        write_text(out / f"{name}{chosen.suffixes[0]}", formats.write(parse, to, style))
+
+
+@app.command()
+def score(
+    gold: Annotated[str, typer.Argument(help="File or folder with the right trees.")],
+    pred: Annotated[str, typer.Argument(help="File or folder with the trees to be scored.")],
+    compare: Annotated[
+        str | None, typer.Option(help="Another system's trees: is the difference significant?")
+    ] = None,
+    labels: Labels = None,
+    multinuclear: Annotated[
+        str, typer.Option(help="Convention of the dependencies: star or chain.")
+    ] = "star",
+    gold_format: Annotated[
+        str | None, typer.Option("--gold-format", metavar="FORMAT", help="Format of GOLD.")
+    ] = None,
+    pred_format: Annotated[
+        str | None, typer.Option("--pred-format", metavar="FORMAT", help="Format of PRED.")
+    ] = None,
+    corpus: Annotated[str, typer.Option(help="Name of the data, for the signature.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Score trees against gold trees: segmentation, Parseval, attachment, relations.
+
+    Documents are paired by name, units by their characters, so predicted EDUs are fine.
+
+    Example: `rhetorica score gold/ predicted/ --labels gum --compare baseline/`
+    """
+    relations = _relation_set(labels)
+    golds = list(_read([gold], gold_format))
+
+    def run(path: str) -> Report:
+        return evaluate(
+            golds,
+            _read([path], pred_format),
+            labels=relations.coarse if relations else None,
+            label_name=relations.label_name if relations else "as-is",
+            convention=_convention(multinuclear),
+            corpus=corpus,
+        )
+
+    report = run(pred)
+    other = run(compare) if compare else None
+    if as_json:
+        data: dict[str, Any] = report.to_dict()
+        if other:
+            data = {"first": data, "second": other.to_dict(), "comparison": _comparison(report, other)}
+        typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        return
+    _print_report(report)
+    if other:
+        _print_comparison(report, other)
+
+
+@app.command()
+def stats(
+    inputs: Inputs,
+    from_: FromFormat = None,
+    corpus: CorpusName = None,
+    split: Split = None,
+    labels: Labels = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Describe a corpus: sizes, relations inside and across sentences, leaky sentences.
+
+    Example: `rhetorica stats gum/ --corpus gum --split train --labels gum`
+    """
+    relations = _relation_set(labels)
+    statistics = corpus_statistics(
+        _read(inputs, from_, corpus, split), labels=relations.coarse if relations else None
+    )
+    if as_json:
+        typer.echo(json.dumps(statistics.to_dict(), indent=2, ensure_ascii=False))
+        return
+    console = Console(highlight=False)
+    for title, header, rows in statistics.tables():
+        console.print(_table(title, header, rows))
+
+
+@app.command(epilog=_FORMATS_EPILOG)
+def show(
+    inputs: Inputs,
+    from_: FromFormat = None,
+    view: Annotated[str, typer.Option(help="rst or dependencies.")] = "rst",
+    width: Annotated[
+        int | None, typer.Option(min=20, help="Columns; else those of the terminal.")
+    ] = None,
+    clip: Annotated[bool, typer.Option(help="One line an EDU, long ones cut.")] = False,
+    corpus: CorpusName = None,
+    split: Split = None,
+) -> None:
+    """Draw discourse trees in the terminal.
+
+    Example: `rhetorica show essay.rs3`
+    """
+    if view not in ("rst", "dependencies"):
+        raise typer.BadParameter(f"{view!r} is neither rst nor dependencies", param_hint="--view")
+    console = Console(highlight=False)
+    for number, parse in enumerate(_read(inputs, from_, corpus, split, progress=False)):
+        if number:
+            typer.echo()
+        typer.echo(
+            render_tree(
+                parse,
+                width=width or console.width,
+                color=console.is_terminal and not console.no_color,
+                view=view,
+                clip=clip,
+            )
+        )
+
+
+def _convention(name: str) -> Convention:
+    if name == "star":
+        return "star"
+    if name == "chain":
+        return "chain"
+    raise typer.BadParameter(f"{name!r} is neither star nor chain", param_hint="--multinuclear")
+
+
+def _relation_set(name: str | None) -> RelationSet | None:
+    if name is None:
+        return None
+    return read_relation_set(name) if Path(name).is_file() else relation_set(name)
+
+
+def _read(
+    inputs: Iterable[str],
+    format: str | None,
+    corpus: str | None = None,
+    split: str | None = None,
+    *,
+    progress: bool = True,
+) -> Iterator[Parse]:
+    """Read all inputs, with a progress bar when there is a terminal and more than one file."""
+    if corpus:
+        with _progress(enabled=progress) as bar:
+            task = bar.add_task("reading", total=None)
+            for folder in inputs:
+                for parse in read_corpus(corpus, folder, split):
+                    bar.advance(task)
+                    yield parse
+        return
+    paths: list[str | Path] = []
+    for item in inputs:
+        paths += [item] if item == "-" else formats.find_files(item, format)
+    with _progress(enabled=progress and len(paths) > 1) as bar:
+        for path in bar.track(paths, description="reading"):
+            yield from formats.read(path, format)
+
+
+@contextmanager
+def _progress(*, enabled: bool) -> Iterator[Progress]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    disable = not (enabled and errors.is_terminal)
+    with Progress(*columns, console=errors, transient=True, disable=disable) as bar:
+        yield bar
+
+
+def _at_most_one(parses: Iterator[Parse], chosen: formats.Format) -> list[Parse]:
+    """Take all documents, but only one where the format holds one."""
+    if chosen.many:
+        return list(parses)
+    found = [parse for _, parse in zip(range(2), parses, strict=False)]
+    if len(found) > 1:
+        raise RhetoricaError(
+            f"more than one document, and {chosen.name} holds one a file: give --out FOLDER"
+        )
+    return found
+
+
+def _file_name(id: str, taken: set[str]) -> str:
+    """Return a file name for a document that no other has."""
+    base = name = "".join("_" if c in '/\\:*?"<>|\0' else c for c in id)
+    number = 2
+    while name in taken:
+        name, number = f"{base}-{number}", number + 1
+    taken.add(name)
+    return name
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.2f}"
+
+
+def _table(title: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for number, name in enumerate(header):
+        table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*("-" if cell is None else _plain(str(cell)) for cell in row))
+    return table
+
+
+def _print_report(report: Report) -> None:
+    console = Console(highlight=False)
+    rows = [
+        (f"{r.metric} {r.variant}", r.figure, r.documents, *map(_percent, (r.precision, r.recall, r.f1)))
+        for r in report.table()
+    ]
+    header = ("metric", "figure", "documents", "P", "R", "F1")
+    console.print(_table("scores (percent)", header, rows))
+    for signature in dict.fromkeys(row.signature for row in report.table()):
+        console.print(_plain(signature), soft_wrap=True)
+
+
+def _comparison(report: Report, other: Report) -> list[dict[str, Any]]:
+    return [
+        {
+            "metric": row.metric,
+            "variant": row.variant,
+            "figure": row.figure,
+            "first": row.first,
+            "second": row.second,
+            "p_bootstrap": row.bootstrap.p_value,
+            "p_t_test": row.t_test.p_value,
+        }
+        for row in report.compare(other)
+    ]
+
+
+def _print_comparison(report: Report, other: Report) -> None:
+    rows = [
+        (
+            f"{row['metric']} {row['variant']}",
+            row["figure"],
+            _percent(row["first"]),
+            _percent(row["second"]),
+            f"{row['p_bootstrap']:.4f}",
+            f"{row['p_t_test']:.4f}",
+        )
+        for row in _comparison(report, other)
+    ]
+    header = ("metric", "figure", "first", "second", "p (bootstrap)", "p (t-test)")
+    Console(highlight=False).print(_table("first against second (F1, percent)", header, rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Corpora as they are distributed."""

@@ -1,0 +1,1 @@
+"""Trees to look at: terminal, pictures, pages. Pure functions from a parse to a string."""

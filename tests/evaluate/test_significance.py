@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rhetorica.errors import Mismatch
+from rhetorica.evaluate import Counts, paired_bootstrap, paired_t_test
+from rhetorica.evaluate.significance import incomplete_beta, t_two_sided
+
+
+def scores(*correct: int, of: int = 10) -> list[Counts]:
+    return [Counts(n, of, of) for n in correct]
+
+
+def test_a_clear_difference():
+    found = paired_bootstrap(scores(*[9, 8, 9, 7] * 10), scores(*[5, 6, 5, 6] * 10))
+    assert found.difference == pytest.approx(0.275)
+    assert found.p_value < 0.001
+    assert 0 < found.low < found.difference < found.high
+    assert found.documents == 40
+
+
+def test_no_difference():
+    same = scores(5, 6, 7)
+    found = paired_bootstrap(same, same)
+    assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
+    assert paired_t_test(same, same).p_value == 1
+
+
+def test_the_interval_agrees_with_plain_resampling():
+    rng = np.random.default_rng(1)
+    first = [Counts(int(n), 30, 30) for n in rng.integers(10, 25, 25)]
+    second = [Counts(int(n), 30, 28) for n in rng.integers(9, 24, 25)]
+
+    def corpus_f1(counts: list[Counts]) -> float:
+        return sum(counts, Counts()).f1
+
+    draws = rng.integers(0, 25, (2000, 25)).tolist()
+    plain = [
+        corpus_f1([first[i] for i in draw]) - corpus_f1([second[i] for i in draw]) for draw in draws
+    ]
+    found = paired_bootstrap(first, second)
+    assert found.difference == corpus_f1(first) - corpus_f1(second)
+    assert [found.low, found.high] == pytest.approx(np.percentile(plain, [2.5, 97.5]), abs=0.01)
+
+
+def test_the_seed_decides():
+    first, second = scores(5, 7, 6, 8, 3), scores(4, 7, 8, 6, 3)
+    assert paired_bootstrap(first, second, seed=3) == paired_bootstrap(first, second, seed=3)
+    assert paired_bootstrap(first, second, seed=3) != paired_bootstrap(first, second, seed=4)
+
+
+def test_false_alarms_are_as_rare_as_promised():
+    rng = np.random.default_rng(0)
+    alarms = 0
+    for seed in range(200):
+        first, second = (scores(*rng.integers(0, 11, 40).tolist()) for _ in range(2))
+        alarms += paired_bootstrap(first, second, resamples=500, seed=seed).p_value < 0.05
+    assert 1 <= alarms <= 22
+
+
+def test_t_test_by_hand():
+    # Differences .1 .2 .2: mean 1/6, standard error 1/30, t = 5, two degrees of freedom.
+    found = paired_t_test(scores(6, 8, 9), scores(5, 6, 7))
+    assert found.difference == pytest.approx(1 / 6)
+    assert found.p_value == pytest.approx(1 - 5 / math.sqrt(27))  # closed form for two degrees
+    assert found.high - found.difference == pytest.approx(4.302653 / 30, rel=1e-6)
+    assert found.low == pytest.approx(2 * found.difference - found.high)
+
+
+@pytest.mark.parametrize(
+    ("t", "degrees", "p"),
+    [(12.706205, 1, 0.05), (2.570582, 5, 0.05), (1.697261, 30, 0.1), (2.575829, 10**7, 0.01)],
+)
+def test_t_distribution_against_tables(t: float, degrees: int, p: float):
+    assert t_two_sided(t, degrees) == pytest.approx(p, rel=1e-5)
+    assert t_two_sided(-t, degrees) == t_two_sided(t, degrees)
+
+
+@given(st.floats(-50, 50))
+def test_t_distribution_with_one_degree_is_cauchy(t: float):
+    assert t_two_sided(t, 1) == pytest.approx(1 - 2 * math.atan(abs(t)) / math.pi, abs=1e-12)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.floats(0, 1))
+def test_incomplete_beta_is_a_binomial_tail(a: int, b: int, x: float):
+    n = a + b - 1
+    tail = sum(math.comb(n, j) * x**j * (1 - x) ** (n - j) for j in range(a, n + 1))
+    assert incomplete_beta(a, b, x) == pytest.approx(tail, abs=1e-12)
+
+
+def test_documents_without_units_are_left_out_of_the_t_test():
+    empty = [Counts()]
+    assert paired_t_test(scores(6, 8, 9) + empty, scores(5, 6, 7) + empty) == paired_t_test(
+        scores(6, 8, 9), scores(5, 6, 7)
+    )
+
+
+def test_too_few_documents():
+    assert math.isnan(paired_t_test([], []).difference)
+    assert math.isnan(paired_t_test(scores(6), scores(5)).p_value)
+    assert math.isnan(paired_bootstrap([], []).p_value)
+    assert paired_bootstrap([Counts()], [Counts()]).difference == 0
+
+
+def test_a_constant_difference_is_certain():
+    assert paired_t_test([Counts(1, 2, 2)] * 3, [Counts(0, 2, 2)] * 3).p_value == 0
+
+
+def test_systems_must_share_their_gold():
+    with pytest.raises(Mismatch, match="same gold documents"):
+        paired_bootstrap(scores(5, 6), scores(5))
+    with pytest.raises(Mismatch, match="same gold documents"):
+        paired_t_test(scores(5), scores(5, of=12))
+
+
+def test_ten_thousand_resamples_are_quick():
+    first, second = scores(*[5, 6] * 150), scores(*[6, 5] * 150)
+    begun = time.perf_counter()
+    paired_bootstrap(first, second)
+    assert time.perf_counter() - begun < 3
