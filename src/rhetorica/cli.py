@@ -187,7 +187,11 @@ def score(
     if as_json:
         data: dict[str, Any] = report.to_dict()
         if other:
-            data = {"first": data, "second": other.to_dict(), "comparison": _comparison(report, other)}
+            data = {
+                "first": data,
+                "second": other.to_dict(),
+                "comparison": _comparison(report, other),
+            }
         typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
         return
     _print_report(report)
@@ -343,7 +347,12 @@ def _table(title: str, header: Iterable[str], rows: Iterable[Iterable[object]]) 
 def _print_report(report: Report) -> None:
     console = Console(highlight=False)
     rows = [
-        (f"{r.metric} {r.variant}", r.figure, r.documents, *map(_percent, (r.precision, r.recall, r.f1)))
+        (
+            f"{r.metric} {r.variant}",
+            r.figure,
+            r.documents,
+            *map(_percent, (r.precision, r.recall, r.f1)),
+        )
         for r in report.table()
     ]
     header = ("metric", "figure", "documents", "P", "R", "F1")

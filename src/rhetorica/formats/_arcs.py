@@ -12,15 +12,28 @@ from rhetorica.trees import ROOT, DepTree
 BREAKS = str.maketrans("\t\n\r", "   ")
 
 
+SUFFIXES = ("_m", "_r")
+
+
 def split_label(label: str) -> tuple[str, bool]:
     """Return a relation without its final ``_m`` or ``_r``, and whether it was multinuclear.
 
     >>> split_label("joint-list_m"), split_label("elab-enum_member")
     (('joint-list', True), ('elab-enum_member', False))
     """
-    if label.endswith(("_m", "_r")) and len(label) > 2:
+    if label.endswith(SUFFIXES):
         return label[:-2], label[-1] == "m"
     return label, False
+
+
+def read_levels(source: Source, levels: Sequence[str], lines: Sequence[int]) -> list[int]:
+    """Read the levels of all EDUs; none if all are unknown (``_``)."""
+    if all(level == "_" for level in levels):
+        return []
+    return [
+        parse_int(source, line, "the level", level)
+        for line, level in zip(lines, levels, strict=True)
+    ]
 
 
 def parse_int(source: Source, line: int, what: str, value: str) -> int:

@@ -71,7 +71,7 @@ def _heads_and_depths(tree: AnnotatedTree) -> tuple[list[int], list[int]]:
 def signal_text(signal: Signal, document: Document) -> str:
     """Return a signal as ``type-subtype-tokens-status``; tokens are numbered from 1."""
     name = signal.subtype
-    if signal.type in WORDY and signal.tokens and signal.tokens[-1] < len(document.tokens):
+    if signal.type in WORDY and signal.tokens and max(signal.tokens) < len(document.tokens):
         words = (document.form(document.tokens[token]) for token in signal.tokens)
         name = " ".join(words).lower()
     return f"{signal.type}-{name}-{number_ranges(signal.tokens) or '_'}-{signal.status or '_'}"

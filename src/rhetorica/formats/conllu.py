@@ -9,8 +9,9 @@ where there is no such comment, or it does not spell the words, ``SpaceAfter=No`
 words win because every annotation hangs on them.) Sentences are joined by a space, unless the last
 word says ``SpaceAfter=No``, and paragraphs by an empty line; UDPipe's ``SpacesAfter``, which gives
 the white space literally, beats all. The words of a multiword token get spans of their own where
-they spell it ("do" + "n't"), otherwise they share its span ("de" + "a" for "da"); if an EDU starts between them, each gets its
-share of the characters. Where ranges overlap (STAC has one such case), the later one counts.
+they spell it ("do" + "n't"), otherwise they share its span ("de" + "a" for "da"); if an EDU starts
+between them, each gets its share of the characters. Where ranges overlap (STAC has one such case),
+the later one counts.
 
 Discourse. Two dialects: DISRPT's ``Seg=B-seg`` (before 2025 ``BeginSeg=Yes``) on the first word of
 each EDU, without a tree; and GUM's ``Discourse=relation:id->head:level:signals``, also on the
@@ -27,8 +28,8 @@ from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from rhetorica.document import Document, Span, Token, group_by_span, locate
-from rhetorica.errors import InvalidDocument
-from rhetorica.formats._arcs import BREAKS, make_tree, parse_int, split_label
+from rhetorica.errors import InvalidDocument, InvalidTree
+from rhetorica.formats._arcs import BREAKS, SUFFIXES, make_tree, parse_int, read_levels, split_label
 from rhetorica.parses import Parse
 from rhetorica.source import Readable, Source
 from rhetorica.trees import ROOT, DepTree
@@ -416,7 +417,7 @@ class _Reading:
         heads: list[int] = []
         relations: list[str] = []
         multinuclear: list[bool] = []
-        levels: list[int] = []
+        levels: list[str] = []
         lines: list[int] = []
         for _, line, value in self.relations:
             relation, head, level = self._read_relation(value, line, len(heads) + 1)
@@ -426,9 +427,10 @@ class _Reading:
             multinuclear.append(nuclear)
             levels.append(level)
             lines.append(line)
-        return make_tree(self.source, heads, relations, multinuclear, levels, lines)
+        numbers = read_levels(self.source, levels, lines)
+        return make_tree(self.source, heads, relations, multinuclear, numbers, lines)
 
-    def _read_relation(self, value: str, line: int, expected: int) -> tuple[str, int, int]:
+    def _read_relation(self, value: str, line: int, expected: int) -> tuple[str, int, str]:
         """Return relation, head and level of ``relation:id->head:level:signals;secondary...``."""
         fields = value.split(":", 3)
         if len(fields) < 3:
@@ -439,7 +441,7 @@ class _Reading:
         number, arrow, head = arc.partition("->")
         if parse_int(self.source, line, "the EDU's number in Discourse=", number) != expected:
             raise self.source.error(f"EDU {number} comes where {expected} was expected", line)
-        level = parse_int(self.source, line, "the level in Discourse=", fields[2].partition(";")[0])
+        level = fields[2].partition(";")[0]
         if not arrow:
             return relation, ROOT, level
         number_of_head = parse_int(self.source, line, "the head in Discourse=", head)
@@ -507,12 +509,18 @@ def _edu_notes(parse: Parse, dialect: Dialect) -> Mapping[int, str]:
             firsts, "Seg=B-seg"
         )
     tree = parse.dependencies
-    levels = tree.levels or (0,) * tree.n_edus
+    levels = tree.levels or (EMPTY,) * tree.n_edus
     notes: dict[int, str] = {}
     for index, token in enumerate(firsts):
         head, relation = tree.heads[index], tree.relations[index]
         arc = f"{index + 1}" if head == ROOT else f"{index + 1}->{head + 1}"
-        suffix = "_m" if tree.multinuclear[index] else ""
+        if any(mark in relation for mark in ":;|"):
+            raise InvalidTree(
+                f"the relation {relation!r} has a mark that CoNLL-U needs itself (: ; |): rename it"
+            )
+        # Satellites have no suffix here, unless the label could be taken for one that has.
+        suffix = "_r" if relation.endswith(SUFFIXES) else ""
+        suffix = "_m" if tree.multinuclear[index] else suffix
         signals = "" if head == ROOT else ":_"
         notes[token] = f"{_DISCOURSE}{relation}{suffix}:{arc}:{levels[index]}{signals}"
     return notes

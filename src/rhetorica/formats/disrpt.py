@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from rhetorica.convert import SAME_UNIT, same_units
-from rhetorica.document import Document
+from rhetorica.document import Document, Token
 from rhetorica.errors import InvalidDocument, InvalidTree
 from rhetorica.formats._arcs import BREAKS
 from rhetorica.formats._erst import extras
@@ -37,6 +37,7 @@ OPTIONAL = {"u1_raw": "unit1_txt", "u2_raw": "unit2_txt", "rel_type": ""}
 _DIRECTIONS: dict[str, Direction] = {"1>2": "1>2", "1<2": "1<2"}
 UNKNOWN_TYPE = "none"
 GAP = "<*>"
+RESTORED = "same-unit"
 MULTINUCLEAR = SAME_UNIT | {
     "joint-list", "joint-sequence", "joint-other", "joint-disjunction", "adversative-contrast",
     "restatement-repetition", "joint", "list", "sequence", "contrast", "conjunction",
@@ -96,19 +97,28 @@ def write_tok(parses: Parse | Iterable[Parse]) -> str:
 def _tok_document(document: Document) -> str:
     tokens = document.tokens
     starts = set(edu_starts(document))
-    rows = [f"# newdoc id = {document.id.translate(BREAKS)}"]
-    unused = "\t_" * 7
-    for index, token in enumerate(tokens):
-        is_word_inside = token.continues and index > 0
-        last = index
-        while last + 1 < len(tokens) and tokens[last + 1].continues:
-            last += 1
-        surface = document.text[token.start : tokens[last].end]
-        if not is_word_inside and (last > index or document.form(token) != surface):
-            rows.append(f"{index + 1}-{last + 1}\t{surface.translate(BREAKS)}{unused}\t{EMPTY}")
-        mark = "Seg=B-seg" if index in starts else "Seg=O"
-        rows.append(f"{index + 1}\t{document.form(token).translate(BREAKS)}{unused}\t{mark}")
-    return "".join(f"{row}\n" for row in rows)
+    rows = [f"# newdoc id = {document.id.translate(BREAKS)}\n"]
+    for group in _surface_groups(tokens):
+        surface = document.text[tokens[group[0]].start : tokens[group[-1]].end]
+        if len(group) > 1 or tokens[group[0]].form:
+            rows.append(_tok_row(f"{group[0] + 1}-{group[-1] + 1}", surface, EMPTY))
+        for index in group:
+            mark = "Seg=B-seg" if index in starts else "Seg=O"
+            rows.append(_tok_row(str(index + 1), document.form(tokens[index]), mark))
+    return "".join(rows)
+
+
+def _tok_row(number: str, form: str, misc: str) -> str:
+    return f"{number}\t{form.translate(BREAKS)}\t_\t_\t_\t_\t_\t_\t_\t{misc}\n"
+
+
+def _surface_groups(tokens: Sequence[Token]) -> Iterator[range]:
+    """Yield the words of each surface token."""
+    start = 0
+    for index in range(1, len(tokens) + 1):
+        if index == len(tokens) or not tokens[index].continues:
+            yield range(start, index)
+            start = index
 
 
 def read_rels(source: Readable) -> Iterator[Relation]:
@@ -206,9 +216,11 @@ def relations_of(
     """Make the rows of a parse with tokens, as the shared task makes them from RST.
 
     Same-unit is no relation here: its parts become one unit, and what depends on a later part
-    depends on the first; without ``reattach`` it depends on that part alone, as in the corpora that
-    were converted before 2024 (SciDTB, GCDT). Rows come in the order of their dependent. Secondary edges become rows
-    after the relation of the same unit; of two relations between the same units the first counts.
+    depends on the first; without ``reattach`` it depends on that part alone, as in corpora that
+    were converted by older tools (SciDTB, GCDT). Rows come in the order of their dependent.
+    Secondary edges become rows after the relation of the same unit; of two relations between the
+    same units the first counts.
+
     The type is "explicit" if a discourse marker signals the relation, "implicit" if not, "none"
     where signals are not annotated. ``label_map`` gives the label for an original label (exact, or
     in lower case); without it, or if it has none, the original label is repeated.
@@ -304,22 +316,15 @@ class _Units:
         """Return the surface tokens, with a mark for each gap."""
         return f" {GAP} ".join(" ".join(self._surfaces(*part)) for part in ranges)
 
-    def _surfaces(self, start: int, end: int) -> list[str]:
-        tokens, text = self.document.tokens, self.document.text
-        surfaces: list[str] = []
-        index = start
-        while index < end:
-            last = index
-            while last + 1 < end and tokens[last + 1].continues:
-                last += 1
-            whole = index == last or not tokens[index].continues
-            surfaces.append(
-                text[tokens[index].start : tokens[last].end]
-                if whole and last > index
-                else self.forms[index]
-            )
-            index = last + 1
-        return surfaces
+    def _surfaces(self, start: int, end: int) -> Iterator[str]:
+        """Yield the surface tokens of a range of words; one that is cut is given by its words."""
+        text, tokens = self.document.text, self.document.tokens
+        for group in _surface_groups(tokens[start:end]):
+            first, after = start + group.start, start + group.stop
+            if tokens[first].continues or (after < len(tokens) and tokens[after].continues):
+                yield from self.forms[first:after]
+            else:
+                yield text[tokens[first].start : tokens[after - 1].end]
 
 
 def _merge(ranges: Iterable[tuple[int, int]]) -> Ranges:
@@ -338,23 +343,36 @@ def dependencies_from_rels(
     relations: Iterable[Relation],
     *,
     multinuclear: Collection[str] = MULTINUCLEAR,
+    secondary: bool = False,
 ) -> DepTree:
     """Make a tree from the rows of one document, labelled with the original labels.
 
     The parts of a discontinuous unit are joined by same-unit again, the later ones hanging on the
-    first. Raises `InvalidTree` where the rows make no tree: a unit with two heads, several units
-    without, a cycle, or units that are not made of whole EDUs.
+    first. ``secondary`` says that rows may be secondary edges (eRST): the first row of a unit is
+    then taken for its place in the tree, and others are left out. Raises `InvalidTree` where the
+    rows make no tree: a unit with two heads, several units without, a cycle, or units that are not
+    made of whole EDUs.
     """
     edu_at = {start: edu for edu, start in enumerate(edu_starts(document))}
     ends = [*edu_at, len(document.tokens)]
     heads, names = [ROOT] * len(edu_at), [ROOT_RELATION] * len(edu_at)
+    arcs: list[tuple[int, int, str]] = []
     for row in relations:
         dependent, *parts = _edus_of(row.dependent, edu_at, ends)
         head, *head_parts = _edus_of(row.head, edu_at, ends)
-        for first, others in ((dependent, parts), (head, head_parts)):
-            for part in others:
-                _attach(heads, names, part, first, "same-unit")
-        _attach(heads, names, dependent, head, row.orig_label)
+        arcs.append((dependent, head, row.orig_label))
+        # Same-unit goes first, because a later part may start a secondary edge of its own.
+        for part in parts:
+            heads[part], names[part] = dependent, RESTORED
+        for part in head_parts:
+            heads[part], names[part] = head, RESTORED
+    for dependent, head, name in arcs:
+        if heads[dependent] == ROOT:
+            heads[dependent], names[dependent] = head, name
+        elif not secondary:
+            raise InvalidTree(
+                f"EDU {dependent + 1} has two heads: {heads[dependent] + 1} and {head + 1}"
+            )
     return DepTree(
         tuple(heads), tuple(names), tuple(name.lower() in multinuclear for name in names)
     )
@@ -372,12 +390,6 @@ def _edus_of(ranges: Ranges, edu_at: Mapping[int, int], ends: Sequence[int]) -> 
             edus.append(edu)
             at = ends[edu + 1]
     return edus
-
-
-def _attach(heads: list[int], names: list[str], dependent: int, head: int, name: str) -> None:
-    if heads[dependent] != ROOT and (heads[dependent], names[dependent]) != (head, name):
-        raise InvalidTree(f"EDU {dependent + 1} has two heads: {heads[dependent] + 1}, {head + 1}")
-    heads[dependent], names[dependent] = head, name
 
 
 def group_by_document(relations: Iterable[Relation]) -> dict[str, list[Relation]]:

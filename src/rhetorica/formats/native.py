@@ -46,6 +46,7 @@ FORMAT = "rhetorica"
 VERSION = 1
 
 _WIDTH = 100
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _TEXT_COLUMNS = ("form", "lemma", "pos", "tag", "feats", "deprel")
@@ -204,7 +205,7 @@ def _strings_to_dict(mapping: Mapping[str, str], what: str) -> dict[str, str]:
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def _lay_out(value: Any, indent: int, level: int) -> str:

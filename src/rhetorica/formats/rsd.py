@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from rhetorica.convert import Convention
 from rhetorica.document import Document
-from rhetorica.formats._arcs import BREAKS, make_tree, parse_int, split_label
+from rhetorica.formats._arcs import BREAKS, SUFFIXES, make_tree, parse_int, read_levels, split_label
 from rhetorica.formats._erst import SecondaryArc, extras, signal_text
 from rhetorica.parses import Parse
 from rhetorica.source import Readable, Source
@@ -62,18 +62,9 @@ def read_rsd(source: Readable) -> Parse:
         levels.append(columns[2])
         lines.append(line)
     tree = make_tree(
-        source, heads, relations, multinuclear, _read_levels(source, levels, lines), lines
+        source, heads, relations, multinuclear, read_levels(source, levels, lines), lines
     )
     return Parse(Document.from_edus(texts, id=source.stem), tree)
-
-
-def _read_levels(source: Source, levels: list[str], lines: list[int]) -> list[int]:
-    if all(level == "_" for level in levels):
-        return []
-    return [
-        parse_int(source, line, "the level (column 3)", level)
-        for line, level in zip(lines, levels, strict=True)
-    ]
 
 
 def write_rsd(parse: Parse, *, multinuclear: Convention = "star", tokenized: bool = False) -> str:
@@ -122,7 +113,9 @@ def _secondary_text(arc: SecondaryArc, document: Document) -> str:
 def _columns(tree: DepTree) -> tuple[list[str], tuple[int, ...], list[str]]:
     """Return levels, heads and labels as the file has them (heads still from 0)."""
     labels = [
-        relation if head == ROOT else relation + ("_m" if nuclear else "_r")
+        # A reader strips one suffix, so that even a root's label must have one if it looks so.
+        relation.translate(BREAKS)
+        + ("" if head == ROOT and not relation.endswith(SUFFIXES) else "_m" if nuclear else "_r")
         for head, relation, nuclear in zip(
             tree.heads, tree.relations, tree.multinuclear, strict=True
         )
