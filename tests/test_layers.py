@@ -20,6 +20,12 @@ LAYERS = [
     "corpora",
     "evaluate",
     "statistics",
+    "text",
+    "features",
+    "learn",
+    "decode",
+    "segment",
+    "parse",
     "render",
     "cli",
 ]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import time
 from pathlib import Path
 
 import pytest
@@ -199,10 +198,8 @@ def test_20000_edus(to_the_right: bool) -> None:
     if not to_the_right:
         joins = [Join(0, end - 1, end, "SN", "r") for end in range(n, 1, -1)]
     parse = Parse(Document.from_edus(["x."] * n), RSTTree(n, tuple(joins)))
-    started = time.perf_counter()
     found = corpus_statistics([parse])
     assert found.rst_depths == found.dependency_depths == {n - 1: 1}
-    assert time.perf_counter() - started < 3
 
 
 def test_gum(shared: Path) -> None:

@@ -3,6 +3,7 @@
 from rhetorica.convert import to_annotated, to_dependencies, to_rst
 from rhetorica.document import Document, Span, Token
 from rhetorica.errors import RhetoricaError
+from rhetorica.formats import read, write
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.trees import (
     AnnotatedTree,
@@ -31,7 +32,9 @@ __all__ = [
     "Signal",
     "Span",
     "Token",
+    "read",
     "to_annotated",
     "to_dependencies",
     "to_rst",
+    "write",
 ]

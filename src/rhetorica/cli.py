@@ -22,7 +22,7 @@ from rhetorica.errors import RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
-from rhetorica.render.terminal import render_tree
+from rhetorica.render.terminal import View, render_tree
 from rhetorica.source import write_text
 from rhetorica.statistics import corpus_statistics
 
@@ -72,7 +72,7 @@ Labels = Annotated[
 
 def main() -> None:
     """Run the command line; errors that a user can mend become one line and exit code 1."""
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         app()
     except RhetoricaError as error:
@@ -112,7 +112,7 @@ def convert(
         typer.Option("--out", "-o", help="Folder for the output, one file a document."),
     ] = None,
     multinuclear: Annotated[
-        str,
+        Convention,
         typer.Option(
             help="In dependencies, later nuclei hang on the first (star) or the one before (chain)."
         ),
@@ -132,7 +132,7 @@ def convert(
     Example: `rhetorica convert essay.rs3 --to rsd`
     """
     chosen = formats.get_format(to)
-    style = formats.Style(_convention(multinuclear), tokenized, binary)
+    style = formats.Style(multinuclear, tokenized, binary)
     parses = _read(inputs, from_, corpus, split)
     if out is None:
         write_text("-", formats.write(_at_most_one(parses, chosen), to, style))
@@ -152,7 +152,7 @@ def score(
     ] = None,
     labels: Labels = None,
     multinuclear: Annotated[
-        str, typer.Option(help="Convention of the dependencies: star or chain.")
+        Convention, typer.Option(help="Convention of the dependencies: star or chain.")
     ] = "star",
     gold_format: Annotated[
         str | None, typer.Option("--gold-format", metavar="FORMAT", help="Format of GOLD.")
@@ -178,7 +178,7 @@ def score(
             _read([path], pred_format),
             labels=relations.coarse if relations else None,
             label_name=relations.label_name if relations else "as-is",
-            convention=_convention(multinuclear),
+            convention=multinuclear,
             corpus=corpus,
         )
 
@@ -228,7 +228,7 @@ def stats(
 def show(
     inputs: Inputs,
     from_: FromFormat = None,
-    view: Annotated[str, typer.Option(help="rst or dependencies.")] = "rst",
+    view: Annotated[View, typer.Option(help="Constituents, or heads.")] = "rst",
     width: Annotated[
         int | None, typer.Option(min=20, help="Columns; else those of the terminal.")
     ] = None,
@@ -240,8 +240,6 @@ def show(
 
     Example: `rhetorica show essay.rs3`
     """
-    if view not in ("rst", "dependencies"):
-        raise typer.BadParameter(f"{view!r} is neither rst nor dependencies", param_hint="--view")
     console = Console(highlight=False)
     for number, parse in enumerate(_read(inputs, from_, corpus, split, progress=False)):
         if number:
@@ -255,14 +253,6 @@ def show(
                 clip=clip,
             )
         )
-
-
-def _convention(name: str) -> Convention:
-    if name == "star":
-        return "star"
-    if name == "chain":
-        return "chain"
-    raise typer.BadParameter(f"{name!r} is neither star nor chain", param_hint="--multinuclear")
 
 
 def _relation_set(name: str | None) -> RelationSet | None:

@@ -33,7 +33,7 @@ class Source:
             return cls(str(source), decode(_read_bytes(Path(source)), str(source)))
         data = source.read()
         name = str(getattr(source, "name", "<stream>"))
-        return cls(name, decode(data, name) if isinstance(data, bytes) else data)
+        return cls(name, decode(data, name) if isinstance(data, bytes) else _plain_lines(data))
 
     @property
     def stem(self) -> str:
@@ -85,9 +85,11 @@ def decode(data: bytes, name: str) -> str:
             f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}.{hint} "
             f"Convert it first, for example: iconv -f ENCODING -t UTF-8",
         ) from None
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text
+    return _plain_lines(text)
+
+
+def _plain_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _read_bytes(path: Path) -> bytes:

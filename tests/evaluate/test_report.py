@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import random
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -199,32 +197,9 @@ def test_counts_add_up_and_swap(data: st.DataObject):
         assert counts == Counts(back.correct, back.pred, back.gold)
 
 
-def random_tree(size: int, rng: random.Random) -> RSTTree:
-    joins: list[Join] = []
-    todo = [(0, size)]
-    while todo:
-        start, end = todo.pop()
-        if end - start > 1:
-            split = rng.randrange(start + 1, end)
-            joins.append(Join(start, split, end, rng.choice(("NS", "SN", "NN")), rng.choice("abc")))
-            todo += [(split, end), (start, split)]
-    return RSTTree(size, tuple(joins))
-
-
-def test_a_corpus_is_scored_in_a_moment():
-    rng = random.Random(0)
-    docs = [document(*["some eight words that make up one unit ."] * 110) for _ in range(177)]
-    golds, preds = ([Parse(doc, random_tree(110, rng)) for doc in docs] for _ in range(2))
-    begun = time.perf_counter()
-    evaluate(golds, preds)
-    assert time.perf_counter() - begun < 5  # about 1 s on an idle machine
-
-
 def test_gum_against_its_own_dependency_files(shared: Path):
     golds = [read_rs3(path) for path in sorted((shared / "gum" / "rst").rglob("*.rs4"))]
     preds = [read_rsd(path) for path in sorted((shared / "gum" / "rst").rglob("*.rsd"))]
-    begun = time.perf_counter()
     report = evaluate(golds, preds, corpus="gum")
-    assert time.perf_counter() - begun < 5  # about 0.6 s on an idle machine
     assert {row.f1 for row in report.table()} == {1}
     assert {row.documents for row in report.table()} == {len(golds)}

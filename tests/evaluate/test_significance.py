@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -119,8 +118,6 @@ def test_systems_must_share_their_gold():
         paired_t_test(scores(5), scores(5, of=12))
 
 
-def test_ten_thousand_resamples_are_quick():
+def test_ten_thousand_resamples_of_a_tie():
     first, second = scores(*[5, 6] * 150), scores(*[6, 5] * 150)
-    begun = time.perf_counter()
-    paired_bootstrap(first, second)
-    assert time.perf_counter() - begun < 3
+    assert paired_bootstrap(first, second).difference == 0

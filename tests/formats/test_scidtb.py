@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rhetorica import DepTree, Document, Parse
+from rhetorica.corpora.scidtb import read_scidtb
 from rhetorica.errors import FormatError, RepairWarning
 from rhetorica.formats.scidtb import read_dep, write_dep
 from rhetorica.source import Source
@@ -146,3 +148,28 @@ def test_round_trip(data: st.DataObject) -> None:
     assert first.dependencies.relations == tree.relations
     assert [text.split() for text in first.edus] == [text.split() for text in document.edu_texts]
     assert read(write_dep(first)) == first
+
+
+def test_a_folder_with_several_annotators(tmp_path: Path) -> None:
+    for name in (
+        "train/A",
+        "train/B_anno1",
+        "train/B_anno2",
+        "dev/gold/C",
+        "dev/second_annotate/C",
+    ):
+        path = tmp_path / f"{name}.edu.txt.dep"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dump(), encoding="utf-8-sig")
+
+    def ids(split: str, **options: Any) -> list[str]:
+        return [parse.id for parse in read_scidtb(tmp_path, split, **options)]
+
+    assert ids("train") == ["A", "B_anno1"]
+    assert ids("train", annotator=2) == ["B_anno2"]
+    assert ids("train", annotator="all") == ["A", "B_anno1", "B_anno2"]
+    assert ids("dev") == ids("dev", annotator=2) == ["C"]
+    assert ids("dev", annotator="all") == ["C", "C"]
+    assert next(read_scidtb(tmp_path)).document.language == "en"
+    with pytest.raises(FormatError, match="is this SciDTB"):
+        ids("test")

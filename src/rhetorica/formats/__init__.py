@@ -208,9 +208,7 @@ def find_files(path: str | os.PathLike[str], format: str | None = None) -> list[
     suffixes = tuple(
         end for chosen in readable for suffix in chosen.suffixes for end in (suffix, suffix + ".gz")
     )
-    found = sorted(
-        p for p in path.rglob("*") if p.name.lower().endswith(suffixes) and p.is_file()
-    )
+    found = sorted(p for p in path.rglob("*") if p.name.lower().endswith(suffixes) and p.is_file())
     if not found:
         raise FormatError(str(path), None, f"no file with {', '.join(suffixes)} in this folder")
     return found

@@ -1,15 +1,22 @@
-"""What the dependency formats share: labels with a suffix, trees whose errors name a line."""
+"""What the dependency formats share: one-line texts, labels, trees whose errors name a line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rhetorica.document import Document
 from rhetorica.errors import InvalidTree
 from rhetorica.source import Source
 from rhetorica.trees import ROOT, DepTree
 
 # Characters that would break a line-based, tab-separated file.
 BREAKS = str.maketrans("\t\n\r", "   ")
+
+
+def edu_lines(document: Document, *, tokenized: bool = False) -> list[str]:
+    """Return each EDU's text on one line: its characters, or its word forms."""
+    texts = document.tokenized_edu_texts() if tokenized else document.edu_texts
+    return [text.translate(BREAKS).strip() for text in texts]
 
 
 SUFFIXES = ("_m", "_r")

@@ -283,10 +283,11 @@ class _Units:
         self.forms = [document.form(token) for token in document.tokens]
         starts = edu_starts(document)
         ranges = [(start, end) for start, end in pairwise([*starts, len(document.tokens)])]
-        self.attach_to = same_units(tree) if reattach else list(range(tree.n_edus))
+        labels = {name for name in tree.relations if name.lower() in SAME_UNIT}
+        self.attach_to = same_units(tree, labels) if reattach else list(range(tree.n_edus))
         members = [[part] for part in ranges]
         for edu, (head, name) in enumerate(zip(tree.heads, tree.relations, strict=True)):
-            if name.lower() in SAME_UNIT and head != ROOT:
+            if name in labels and head != ROOT:
                 members[self.attach_to[head]].append(ranges[edu])
         self.words: list[Ranges] = [_merge(own) for own in members]
         self.sentences = [

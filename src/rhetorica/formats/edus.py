@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rhetorica.document import Document, Span, locate
-from rhetorica.formats.rsd import edu_lines
+from rhetorica.formats._arcs import edu_lines
 from rhetorica.parses import Parse
 from rhetorica.source import Readable, Source
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 import xml.etree.ElementTree as ElementTree
-from xml.sax import saxutils
+from html import escape
 
 from rhetorica.convert import SPAN
 from rhetorica.document import Document
@@ -299,11 +299,11 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 def _one_line(text: str) -> str:
     """Escape a segment's text, in one line, unwritable characters replaced by U+FFFD."""
-    return saxutils.escape(_FORBIDDEN.sub("\ufffd", " ".join(text.split())))
+    return escape(_FORBIDDEN.sub("\ufffd", " ".join(text.split())), quote=False)
 
 
 def _quoted(value: str) -> str:
-    return saxutils.quoteattr(_FORBIDDEN.sub("\ufffd", value))
+    return '"' + escape(_FORBIDDEN.sub("\ufffd", value)) + '"'
 
 
 def _write_extension(tree: AnnotatedTree) -> list[str]:

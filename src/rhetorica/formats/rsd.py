@@ -14,7 +14,15 @@ from __future__ import annotations
 
 from rhetorica.convert import Convention
 from rhetorica.document import Document
-from rhetorica.formats._arcs import BREAKS, SUFFIXES, make_tree, parse_int, read_levels, split_label
+from rhetorica.formats._arcs import (
+    BREAKS,
+    SUFFIXES,
+    edu_lines,
+    make_tree,
+    parse_int,
+    read_levels,
+    split_label,
+)
 from rhetorica.formats._erst import SecondaryArc, extras, signal_text
 from rhetorica.parses import Parse
 from rhetorica.source import Readable, Source
@@ -85,12 +93,6 @@ def write_rsd(parse: Parse, *, multinuclear: Convention = "star", tokenized: boo
         f"{number}\t{text}\t{level}\t_\t_\t_\t{head + 1}\t{label}\t{secondary}\t{signals}\n"
         for number, (text, level, head, label, secondary, signals) in enumerate(rows, 1)
     )
-
-
-def edu_lines(document: Document, *, tokenized: bool = False) -> list[str]:
-    """Return each EDU's text on one line: its characters, or its word forms."""
-    texts = document.tokenized_edu_texts() if tokenized else document.edu_texts
-    return [text.translate(BREAKS).strip() for text in texts]
 
 
 def _extra_columns(parse: Parse) -> tuple[list[str], list[str]]:

@@ -19,14 +19,13 @@ from typing import Any
 
 from rhetorica.convert import SAME_UNIT, Convention
 from rhetorica.errors import RepairWarning
-from rhetorica.formats._arcs import make_tree
+from rhetorica.formats._arcs import edu_lines, make_tree
 from rhetorica.formats.edus import (
     SENTENCE_END,
     join_edus,
     last_of_sentence,
     split_sentence_end,
 )
-from rhetorica.formats.rsd import edu_lines
 from rhetorica.parses import Parse
 from rhetorica.source import Readable, Source
 
@@ -100,7 +99,7 @@ def _read_nodes(source: Source) -> tuple[list[dict[str, Any]], list[int]]:
     nodes = data.get("root") if isinstance(data, dict) else None
     if not isinstance(nodes, list):
         raise source.error('expected an object with a list "root"', 1)
-    lines = [source.line_at(match.start()) for match in _ID.finditer(source.text)]
+    lines = _node_lines(source.text)
     for number, node in enumerate(nodes):
         line = lines[number] if number < len(lines) else None
         if not isinstance(node, dict):
@@ -119,6 +118,17 @@ def _read_nodes(source: Source) -> tuple[list[dict[str, Any]], list[int]]:
     if len(lines) != len(nodes):  # "id" keys elsewhere in the file: no line can be trusted
         lines = [1] * len(nodes)
     return nodes[1:], lines[1:]
+
+
+def _node_lines(text: str) -> list[int]:
+    """Return the line of each ``"id"`` key, counting on from the one before."""
+    lines: list[int] = []
+    line, at = 1, 0
+    for match in _ID.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        lines.append(line)
+    return lines
 
 
 def _attach_loose(source: Source, parents: list[int], lines: list[int], *, repair: bool) -> None:

@@ -1,0 +1,176 @@
+"""The commands, run as a user runs them: exit codes, streams, files, messages."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RS3 = """<rst>
+\t<header>
+\t\t<relations>
+\t\t\t<rel name="cause" type="rst"/>
+\t\t\t<rel name="list" type="multinuc"/>
+\t\t</relations>
+\t</header>
+\t<body>
+\t\t<segment id="1" parent="4" relname="span">The dog barked</segment>
+\t\t<segment id="2" parent="1" relname="cause">because it was hungry,</segment>
+\t\t<segment id="3" parent="5" relname="list">and the cat slept.</segment>
+\t\t<group id="4" type="span" parent="5" relname="list"/>
+\t\t<group id="5" type="multinuc"/>
+\t</body>
+</rst>
+"""
+
+
+def run(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rhetorica.cli", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture
+def dog(tmp_path: Path) -> Path:
+    path = tmp_path / "dog.rs3"
+    path.write_text(RS3, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def folder(dog: Path) -> Path:
+    """Two documents, one of them with another relation."""
+    (dog.parent / "cat.rs3").write_text(RS3.replace('"cause"', '"reason"'), encoding="utf-8")
+    return dog.parent
+
+
+def test_convert_one_file_to_standard_output(dog: Path) -> None:
+    done = run("convert", dog, "--to", "rsd")
+    assert done.returncode == 0
+    columns = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [(c[0], c[6], c[7]) for c in columns] == [
+        ("1", "0", "ROOT"),
+        ("2", "1", "cause_r"),
+        ("3", "1", "list_m"),
+    ]
+
+
+def test_convert_reads_standard_input() -> None:
+    done = run("convert", "-", "--from", "rs3", "--to", "json", stdin=RS3)
+    assert done.returncode == 0
+    again = run("convert", "-", "--from", "json", "--to", "rs3", stdin=done.stdout)
+    assert again.stdout == RS3
+
+
+def test_convert_a_folder(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    done = run("convert", folder, "--to", "dis", "--out", out, "--binary")
+    assert done.returncode == 0
+    assert sorted(path.name for path in out.iterdir()) == ["cat.dis", "dog.dis"]
+
+
+def test_convert_many_documents_to_a_stream(folder: Path) -> None:
+    done = run("convert", folder, "--to", "jsonl")
+    assert [json.loads(line)["document"]["id"] for line in done.stdout.splitlines()] == [
+        "cat",
+        "dog",
+    ]
+    refused = run("convert", folder, "--to", "rs3")
+    assert refused.returncode == 1
+    assert "--out" in refused.stderr
+
+
+def test_convert_follows_the_convention(tmp_path: Path) -> None:
+    path = tmp_path / "list.rs3"
+    path.write_text(RS3.replace('parent="1" relname="cause"', 'parent="4" relname="list"')
+                    .replace('relname="span">The', 'relname="list">The')
+                    .replace('type="span"', 'type="multinuc"')
+                    .replace('parent="5" relname="list">and', 'parent="4" relname="list">and')
+                    .replace(' parent="5" relname="list"/>', "/>")
+                    .replace('\t\t<group id="5" type="multinuc"/>\n', ""))  # fmt: skip
+    star = run("convert", path, "--to", "rsd")
+    chain = run("convert", path, "--to", "rsd", "--multinuclear", "chain")
+    assert [line.split("\t")[6] for line in star.stdout.splitlines()] == ["0", "1", "1"]
+    assert [line.split("\t")[6] for line in chain.stdout.splitlines()] == ["0", "1", "2"]
+    assert run("convert", path, "--to", "rsd", "--multinuclear", "loop").returncode == 2
+
+
+def test_errors_name_file_and_line_and_write_nothing(dog: Path, tmp_path: Path) -> None:
+    dog.write_text(RS3.replace('parent="1"', 'parent="9"'))
+    out = tmp_path / "out"
+    done = run("convert", dog, "--to", "rsd", "--out", out)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f"{dog}:10: node 2 has parent 9" in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("convert", "missing.rs3", "--to", "dis"), "No such file"),
+        (("convert", "dog.xyz", "--to", "dis"), "extension"),
+        (("convert", "dog.rs3", "--to", "rs5"), "Did you mean"),
+        (("convert", "dog.rs3", "--from", "rels", "--to", "rs3"), "written only"),
+        (("score", "dog.rs3", "dog.rs3", "--labels", "gun"), "Did you mean 'gum'"),
+        (("stats", ".", "--corpus", "gumm"), "Did you mean 'gum'"),
+    ],
+)
+def test_wrong_arguments(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "dog.xyz").write_text(RS3)
+    done = run(*arguments)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_score_prints_figures_with_signatures(folder: Path, dog: Path) -> None:
+    done = run("score", dog, dog)
+    assert done.returncode == 0
+    assert "100.00" in done.stdout
+    assert "parseval:original|" in done.stdout
+    data = json.loads(run("score", dog, folder / "cat.rs3", "--json").stdout)
+    assert any("signature" in row for row in data["scores"])
+
+
+def test_score_compares_two_systems(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = tmp_path_factory.mktemp("other")
+    run("convert", folder, "--to", "json", "--out", other)
+    done = run("score", folder, other, "--compare", other)
+    assert done.returncode == 0
+    assert "bootstrap" in done.stdout
+
+
+def test_stats(folder: Path) -> None:
+    done = run("stats", folder)
+    assert done.returncode == 0
+    assert "list" in done.stdout
+    assert json.loads(run("stats", folder, "--json").stdout)["documents"] == 2
+
+
+def test_show(dog: Path) -> None:
+    done = run("show", dog)
+    assert done.returncode == 0
+    for words in ("The dog barked", "cause", "list"):
+        assert words in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "cause" in run("show", dog, "--view", "dependencies").stdout
+    assert run("show", dog, "--view", "cubist").returncode == 2
+
+
+def test_version_and_help() -> None:
+    from rhetorica import __version__
+
+    assert run("--version").stdout.strip() == __version__
+    for command in ("convert", "score", "stats", "show"):
+        assert "Example" in run(command, "--help").stdout

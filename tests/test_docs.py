@@ -1,0 +1,79 @@
+"""The examples of README and docs run: Python blocks as doctests, commands by their exit code."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(page: Path, *languages: str) -> list[tuple[int, str]]:
+    """The fenced blocks of a page in some language, each with the line where it starts."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        (text.count("\n", 0, match.start()) + 1, match[2])
+        for match in _FENCE.finditer(text)
+        if match[1] in languages
+    ]
+
+
+def commands(page: Path) -> list[str]:
+    """The lines of a page's shell blocks that call rhetorica."""
+    lines = [line for _, block in blocks(page, "bash") for line in block.splitlines()]
+    return [line for line in lines if line.startswith("rhetorica ")]
+
+
+@pytest.fixture
+def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the example files, as working folder."""
+    shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples(page: Path, examples: Path) -> None:
+    names: dict[str, object] = {}
+    parser, runner = (
+        doctest.DocTestParser(),
+        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS),
+    )
+    for line, block in blocks(page, "python"):
+        if ">>>" in block:
+            example = parser.get_doctest(block, names, f"{page.name}:{line}", str(page), line)
+            runner.run(example, clear_globs=False)
+            names = example.globs
+        else:
+            exec(compile(block, f"{page.name}:{line}", "exec"), names)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands(page: Path, examples: Path) -> None:
+    for command in commands(page):
+        arguments = shlex.split(command, comments=True)[1:]
+        if any(argument.startswith("../shared") for argument in arguments):
+            continue  # needs a corpus; the tests of the corpus readers cover it
+        done = subprocess.run(
+            [sys.executable, "-m", "rhetorica.cli", *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        assert done.stdout or any(examples.iterdir())
+
+
+def test_every_page_has_an_example_that_runs() -> None:
+    for page in PAGES:
+        assert blocks(page, "python") or commands(page), page.name
