@@ -19,7 +19,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +52,8 @@ from spacy.util import (
 )
 from spacy.vocab import Vocab
 from thinc.api import Adam, NumpyOps, Optimizer, fix_random_seed, set_current_ops
+
+from rhetorica.text.layout import find_paragraphs, soften_line_breaks
 
 # ---------------------------------------------------------------------------
 # Corpora
@@ -239,78 +240,6 @@ def adapt_tokenizer(tokenizer: Tokenizer) -> None:
 
 
 # ---------------------------------------------------------------------------
-# Line breaks
-# ---------------------------------------------------------------------------
-
-BLANK_LINE = re.compile(r"\n[^\S\n]*\n|[\f\v]")
-LIST_MARKER = re.compile(r"\s*(?:[-*•·–—>#]\s|\(?[0-9]{1,3}[.)]\s|\(?[A-Za-z][.)]\s)")
-SENTENCE_END = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
-MIN_WRAP, MAX_WRAP = 45, 130
-# A ragged or partly overlong block may break a little before its widest line.
-WRAP_SLACK = 10
-
-
-def classify_line_break(line: str, following: str, width: int) -> str:
-    """Say whether the break between two lines is 'hard', 'soft' or 'open'.
-
-    Greedy wrapping puts a word on the next line only if it does not fit, so a break after
-    which the next word would have fitted was made by the writer.
-    """
-    first_word = following.split(None, 1)[0]
-    starts_lower = first_word[0].islower()
-    if LIST_MARKER.match(following) or width > MAX_WRAP:
-        return "hard"
-    if width < MIN_WRAP or len(line.rstrip()) + 1 + len(first_word) + WRAP_SLACK <= width:
-        return "open" if starts_lower else "hard"
-    if starts_lower or not SENTENCE_END.search(line):
-        return "soft"
-    return "open"
-
-
-def single_breaks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the class of every newline between two non-blank lines."""
-    start = 0
-    for block in re.split(r"(\n[^\S\n]*\n\s*)", text):
-        lines = block.split("\n")
-        width = max(len(line.rstrip()) for line in lines)
-        offset = start
-        for line, following in pairwise(lines):
-            offset += len(line)
-            if line.strip() and following.strip():
-                yield offset, classify_line_break(line, following, width)
-            offset += 1
-        start += len(block)
-
-
-def soften_line_breaks(text: str) -> str:
-    """Replace the newlines of hard-wrapped prose by spaces; the length stays the same."""
-    chars = list(text)
-    for offset, kind in single_breaks(text):
-        if kind == "soft":
-            chars[offset] = " "
-    return "".join(chars)
-
-
-def mark_paragraphs(doc: Doc) -> Doc:
-    """Force a sentence start after every blank line and hard line break, before parsing."""
-    hard = {offset for offset, kind in single_breaks(doc.text) if kind == "hard"}
-    starts: Any = numpy.zeros(len(doc), dtype="uint64")
-    pending = False
-    for i, token in enumerate(doc):
-        text = token.text
-        if not text.isspace():
-            starts[i] = pending
-            pending = False
-        elif not pending:
-            stop = token.idx + len(text)
-            pending = bool(BLANK_LINE.search(text)) or not hard.isdisjoint(range(token.idx, stop))
-    starts[:1] = 1
-    # One array for all tokens: the setter of a single token scans the whole Doc.
-    doc.from_array([SENT_START], starts.reshape(-1, 1))
-    return doc
-
-
-# ---------------------------------------------------------------------------
 # Training documents
 # ---------------------------------------------------------------------------
 
@@ -333,6 +262,19 @@ def random_layout(rng: random.Random, augment: float) -> Layout:
     layout.lower = draw < augment
     layout.drop_final = augment <= draw < 2 * augment
     return layout
+
+
+def mark_paragraphs(doc: Doc, text: str) -> Doc:
+    """Force a sentence start at the first word of every paragraph, before parsing.
+
+    `text` is the raw text: softened lines are too long to judge the other breaks.
+    """
+    begins = {span.start for span in find_paragraphs(text)}
+    starts: Any = numpy.array([token.idx in begins for token in doc], dtype="uint64")
+    starts[:1] = 1
+    # One array for all tokens: the setter of a single token scans the whole Doc.
+    doc.from_array([SENT_START], starts.reshape(-1, 1))
+    return doc
 
 
 class DocBuilder:
@@ -436,7 +378,8 @@ def training_examples(
         for chunk in chunk_paragraphs(document, rng.randint(40, 160)):
             builder = DocBuilder(random_layout(rng, augment))
             builder.add_paragraphs(chunk)
-            plain = mark_paragraphs(builder.plain_doc(vocab))
+            plain = builder.plain_doc(vocab)
+            mark_paragraphs(plain, plain.text)
             examples.append(Example(plain, builder.gold_doc(vocab)))
     rng.shuffle(examples)
     return examples
@@ -652,7 +595,7 @@ def train(
         log(f"epoch {epoch + 1}/{args.epochs}  {(time.time() - start) / 60:.1f} min  {line}")
         if (epoch + 1) % args.eval_every == 0 or epoch + 1 == args.epochs:
             with nlp.use_params(optimizer.averages):
-                log(score_line(evaluate(nlp, dev, disable=())))
+                log(score_line(evaluate(nlp, dev)))
                 nlp.to_disk(args.out.with_name(args.out.name + "-checkpoint"))
     return optimizer
 
@@ -738,7 +681,7 @@ def gold_doc_of(vocab: Vocab, document: Document, paragraph_break: str) -> Doc:
 
 def prepare(nlp: Language, text: str) -> Doc:
     """Tokenize raw text and mark its paragraphs."""
-    return mark_paragraphs(nlp.make_doc(soften_line_breaks(text)))
+    return mark_paragraphs(nlp.make_doc(soften_line_breaks(text)), text)
 
 
 def with_gold_sentences(vocab: Vocab, gold: Doc) -> Doc:
@@ -771,7 +714,6 @@ def evaluate(
     paragraph_break: str = "\n\n",
     gold_tokens: bool = False,
     wrapped: bool = False,
-    disable: tuple[str, ...] = ("senter",),
 ) -> dict[str, Scores]:
     """Score the pipeline by genre and over all documents."""
     scores: dict[str, Scores] = defaultdict(Scores)
@@ -781,12 +723,10 @@ def evaluate(
     else:
         texts = [wrap_lines(doc.text) if wrapped else doc.text for doc in gold]
         inputs = [prepare(nlp, text) for text in texts]
-    disable = tuple(name for name in disable if name in nlp.pipe_names)
-    with nlp.select_pipes(disable=list(disable)):
-        for document, reference, doc in zip(documents, gold, nlp.pipe(inputs), strict=True):
-            pair = analysis_of(reference), analysis_of(doc)
-            scores["all"].add(*pair)
-            scores[document.genre].add(*pair)
+    for document, reference, doc in zip(documents, gold, nlp.pipe(inputs), strict=True):
+        pair = analysis_of(reference), analysis_of(doc)
+        scores["all"].add(*pair)
+        scores[document.genre].add(*pair)
     return scores
 
 
@@ -802,7 +742,7 @@ def words_per_second(nlp: Language, documents: list[Document]) -> float:
     times = []
     for _ in range(3):
         start = time.perf_counter()
-        for _doc in nlp.pipe(prepare(nlp, text) for text in texts):
+        for _doc in nlp.pipe((prepare(nlp, text) for text in texts), batch_size=4):
             pass
         times.append(time.perf_counter() - start)
     return words / min(times)
@@ -821,15 +761,15 @@ def report(nlp: Language, gum_dev: list[Document], ewt_dev: list[Document]) -> N
     }
     log(f"{'':22s}" + "".join(f"{name:>8s}" for name in Scores.NAMES))
     for title, (documents, options) in settings.items():
-        scores = evaluate(nlp, documents, disable=(), **options)
+        scores = evaluate(nlp, documents, **options)
         log(f"{title:22s}" + "".join(f"{scores['all'].f1(n):8.2f}" for n in Scores.NAMES))
-    by_genre = evaluate(nlp, gum_dev, disable=())
+    by_genre = evaluate(nlp, gum_dev)
     log("GUM dev raw, by genre")
     for genre in sorted(by_genre):
         log(f"  {genre:20s}" + "".join(f"{by_genre[genre].f1(n):8.2f}" for n in Scores.NAMES))
-    log("GUM dev raw, sentences by the parser alone (no senter)")
-    log(f"  {score_line(evaluate(nlp, gum_dev, disable=('senter',)))}")
     log(f"words per second: {words_per_second(nlp, gum_dev):.0f}")
+    nlp.enable_pipe("senter")
+    log(f"GUM dev raw, sentences by the senter: {score_line(evaluate(nlp, gum_dev))}")
 
 
 # ---------------------------------------------------------------------------
@@ -852,6 +792,8 @@ def needed_strings(nlp: Language) -> list[str]:
 
 META = {
     "name": "rhetorica_syntax",
+    # Without this the exact patch release would be required, with a warning otherwise.
+    "spacy_version": ">=3.8.0,<3.9.0",
     "description": "Tokens, sentences, PTB tags, UPOS, lemmas and UD dependencies of English.",
     "sources": [
         {"name": "UD English GUM 11.1", "license": "CC BY-NC-SA 4.0"},
@@ -864,6 +806,8 @@ META = {
 def save(nlp: Language, out: Path) -> None:
     """Write the pipeline without the training vocabulary, which only costs space."""
     nlp.meta.update(META)
+    # Once trained, the parser splits as well as the senter; the senter can be enabled on demand.
+    nlp.disable_pipe("senter")
     nlp.to_disk(out)
     strings = json.dumps(needed_strings(nlp), ensure_ascii=False)
     (out / "vocab" / "strings.json").write_text(strings, encoding="utf-8")
@@ -881,8 +825,8 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--ewt", type=Path, required=True, help="folder of en_ewt-ud-*.conllu.gz")
     parser.add_argument("--out", type=Path, required=True, help="pipeline directory to write")
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    parser.add_argument("--epochs", type=int, default=14, help="epochs over GUM and half of EWT")
-    parser.add_argument("--gum-only-epochs", type=int, default=2, help="last epochs without EWT")
+    parser.add_argument("--epochs", type=int, default=18, help="epochs over GUM and half of EWT")
+    parser.add_argument("--gum-only-epochs", type=int, default=3, help="last epochs without EWT")
     parser.add_argument(
         "--augment",
         type=float,

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -23,8 +23,10 @@ from rhetorica.evaluate import Report, evaluate
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
 from rhetorica.render.terminal import View, render_tree
+from rhetorica.segment import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS
 from rhetorica.source import write_text
 from rhetorica.statistics import corpus_statistics
+from rhetorica.stream import Job, run_jobs
 
 app = typer.Typer(
     name="rhetorica",
@@ -48,6 +50,10 @@ FromFormat = Annotated[
     str | None,
     typer.Option("--from", metavar="FORMAT", help="Input format; else told by the extension."),
 ]
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Folder for the output, one file a document.")
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes that work side by side.")]
 CorpusName = Annotated[
     str | None,
     typer.Option(
@@ -107,10 +113,7 @@ def convert(
     inputs: Inputs,
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="Output format.")],
     from_: FromFormat = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder for the output, one file a document."),
-    ] = None,
+    out: OutFolder = None,
     multinuclear: Annotated[
         Convention,
         typer.Option(
@@ -141,6 +144,40 @@ def convert(
     for number, parse in enumerate(parses, 1):
         name = _file_name(parse.id or f"document-{number}", names)
         write_text(out / f"{name}{chosen.suffixes[0]}", formats.write(parse, to, style))
+
+
+@app.command()
+def segment(
+    inputs: Inputs,
+    segmenter: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}.")
+    ] = DEFAULT_SEGMENTER,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="Treebank (gum, scidtb), or a model folder.")
+    ] = DEFAULT_MODEL,
+    to: Annotated[
+        Literal["edus", "json", "jsonl", "tok"], typer.Option(help="Output format.")
+    ] = "edus",
+    out: OutFolder = None,
+    jobs: Jobs = 1,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="The inputs are not raw text but in this format; their layers are used.",
+        ),
+    ] = None,
+) -> None:
+    """Cut raw English text into elementary discourse units, one a line.
+
+    A blank line stands between paragraphs. `--to json` adds tokens, sentences and how sure each
+    boundary is.
+
+    Example: `rhetorica segment umbrella.txt`
+    """
+    job = Job("segment", segmenter=segmenter, model=model, format=from_)
+    _write_stream(run_jobs(job, _text_files(inputs, from_), jobs), to, out)
 
 
 @app.command()
@@ -253,6 +290,36 @@ def show(
                 clip=clip,
             )
         )
+
+
+def _text_files(inputs: Iterable[str], format: str | None) -> list[str]:
+    """Return the files to be analysed: those named, and those of the right kind in folders."""
+    paths: list[str] = []
+    for item in inputs:
+        if item == "-" or not Path(item).is_dir():
+            paths.append(item)
+        elif format:
+            paths += map(str, formats.find_files(item, format))
+        elif found := sorted(Path(item).rglob("*.txt")):
+            paths += map(str, found)
+        else:
+            raise RhetoricaError(f"{item}: no .txt file in this folder")
+    return paths
+
+
+def _write_stream(parses: Iterator[Parse], to: str, out: Path | None) -> None:
+    """Write results as they come: to a folder, or one after the other to standard output."""
+    chosen = formats.get_format(to)
+    names: set[str] = set()
+    for number, parse in enumerate(parses, 1):
+        text = formats.write(parse, to) if parse.document.edus else ""
+        if out is not None:
+            name = _file_name(parse.id or f"document-{number}", names)
+            write_text(out / f"{name}{chosen.suffixes[0]}", text)
+        else:
+            if number > 1 and not chosen.many:
+                typer.echo()
+            write_text("-", text)
 
 
 def _relation_set(name: str | None) -> RelationSet | None:

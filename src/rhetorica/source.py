@@ -70,10 +70,21 @@ def document_id(path: Path) -> str:
     return name
 
 
+def read_raw(source: str | os.PathLike[str]) -> str:
+    """Read a user's text as it is: line ends stay, so that offsets are those of the file."""
+    if os.fspath(source) == "-":
+        return _decode(sys.stdin.buffer.read(), "<stdin>")
+    return _decode(_read_bytes(Path(source)), str(source))
+
+
 def decode(data: bytes, name: str) -> str:
     """Decode UTF-8 (with or without byte order mark); line ends become newlines."""
+    return _plain_lines(_decode(data, name))
+
+
+def _decode(data: bytes, name: str) -> str:
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         hint = ""
@@ -85,7 +96,6 @@ def decode(data: bytes, name: str) -> str:
             f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}.{hint} "
             f"Convert it first, for example: iconv -f ENCODING -t UTF-8",
         ) from None
-    return _plain_lines(text)
 
 
 def _plain_lines(text: str) -> str:

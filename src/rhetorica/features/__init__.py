@@ -1,0 +1,1 @@
+"""What the models look at: syntax, phrases, words."""

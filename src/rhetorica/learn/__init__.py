@@ -1,0 +1,1 @@
+"""Weights from data; these modules know nothing of discourse."""

@@ -1,0 +1,207 @@
+"""A linear model of labelled arcs: hashed features of head, dependent and pair, times weights.
+
+A template names an attribute of the head, of the dependent and of the pair, or leaves any out; its
+value is hashed to a row of the weight matrix, whose columns are labels. Templates of one side only
+are looked up once a unit, the others once a pair, in a compiled loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.decode._jit import kernel
+
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float32]
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+class Template(NamedTuple):
+    """A feature: attributes of the head, the dependent and the pair; "" where there is none."""
+
+    head: str = ""
+    dependent: str = ""
+    pair: str = ""
+
+    def __str__(self) -> str:
+        parts = (("head", self.head), ("dependent", self.dependent), ("pair", self.pair))
+        return " & ".join(f"{side} {name}" for side, name in parts if name)
+
+
+@dataclass(frozen=True, slots=True)
+class Arcs:
+    """The features of all arcs of one document, ready to be scored.
+
+    ``heads`` and ``dependents`` hold rows of templates that look at one side: (n + 1, templates)
+    and (n, templates). ``columns`` are attributes for the templates of pairs.
+    """
+
+    n: int
+    head_rows: Ints
+    dependent_rows: Ints
+    head_values: Words
+    dependent_values: Words
+    pair_values: Words
+    salts: Words
+    bits: int
+
+    @classmethod
+    def of(
+        cls,
+        units: Mapping[str, Ints],
+        pairs: Mapping[str, Ints],
+        templates: Sequence[Template],
+        bits: int,
+    ) -> Arcs:
+        """Look up the attributes that the templates name; units' last value is the root's."""
+        n = len(next(iter(units.values()))) - 1
+        salts = np.arange(1, len(templates) + 1, dtype=np.uint64) * _MIX
+        nothing = np.zeros(n + 1, dtype=np.uint64)
+        empty_pairs = np.zeros((n + 1, n), dtype=np.uint64)
+        one_sided = [not t.pair and not (t.head and t.dependent) for t in templates]
+        single = [(t, s) for t, s, one in zip(templates, salts, one_sided, strict=True) if one]
+        double = [(t, s) for t, s, one in zip(templates, salts, one_sided, strict=True) if not one]
+
+        def unit(name: str) -> Words:
+            return units[name].astype(np.uint64) if name else nothing
+
+        def rows(side: str) -> Ints:
+            chosen = [(t, s) for t, s in single if getattr(t, side)]
+            found = [_hash(s, unit(getattr(t, side)), nothing, nothing, bits) for t, s in chosen]
+            return np.stack(found, axis=1) if found else np.zeros((n + 1, 0), dtype=np.int64)
+
+        def stacked(arrays: list[Words], shape: tuple[int, ...]) -> Words:
+            return np.stack(arrays) if arrays else np.zeros((0, *shape), dtype=np.uint64)
+
+        return cls(
+            n,
+            rows("head"),
+            rows("dependent")[:n],
+            stacked([unit(t.head) for t, _ in double], (n + 1,)),
+            stacked([unit(t.dependent)[:n] for t, _ in double], (n,)),
+            stacked(
+                [pairs[t.pair].astype(np.uint64) if t.pair else empty_pairs for t, _ in double],
+                (n + 1, n),
+            ),
+            np.array([s for _, s in double], dtype=np.uint64),
+            bits,
+        )
+
+    def rows(self, heads: Ints, dependents: Ints) -> Ints:
+        """Return the rows of weights of some arcs, (arcs, templates); head n is the root."""
+        pairs = _hash(
+            self.salts[:, None],
+            self.head_values[:, heads],
+            self.dependent_values[:, dependents],
+            self.pair_values[:, heads, dependents],
+            self.bits,
+        )
+        return np.concatenate(
+            [self.head_rows[heads], self.dependent_rows[dependents], pairs.T], axis=1
+        )
+
+    def scores(self, weights: Floats, root_label: int) -> tuple[Floats, Ints]:
+        """Score every arc with its best label: (n + 1, n) scores and labels, the root last.
+
+        Arcs of the root have the root's label, others any other.
+        """
+        heads = weights[self.head_rows].sum(axis=1)
+        dependents = weights[self.dependent_rows].sum(axis=1)
+        return _best_labels(
+            heads,
+            dependents,
+            self.head_values,
+            self.dependent_values,
+            self.pair_values,
+            self.salts,
+            np.uint64(64 - self.bits),
+            weights,
+            root_label,
+        )
+
+
+def _hash(salt: Words, head: Words, dependent: Words, pair: Words, bits: int) -> Ints:
+    with np.errstate(over="ignore"):
+        mixed = (salt ^ head) * _MIX
+        mixed = ((mixed ^ (mixed >> _SHIFT)) + dependent) * _MIX
+        mixed = ((mixed ^ (mixed >> _SHIFT)) + pair) * _MIX
+    return (mixed >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def _best_labels_numpy(
+    heads: Floats,
+    dependents: Floats,
+    head_values: Words,
+    dependent_values: Words,
+    pair_values: Words,
+    salts: Words,
+    shift: np.uint64,
+    weights: Floats,
+    root_label: int,
+) -> tuple[Floats, Ints]:
+    n = len(dependents)
+    scores = np.empty((n + 1, n), dtype=np.float32)
+    labels = np.empty((n + 1, n), dtype=np.int64)
+    others = np.arange(weights.shape[1]) != root_label
+    for i in range(n + 1):
+        rows = _hash(
+            salts[:, None],
+            head_values[:, i : i + 1],
+            dependent_values,
+            pair_values[:, i],
+            64 - int(shift),
+        )
+        table = weights[rows].sum(axis=0) + heads[i] + dependents
+        if i == n:
+            labels[i], scores[i] = root_label, table[:, root_label]
+        else:
+            table[:, ~others] = -np.inf
+            labels[i] = table.argmax(axis=1)
+            scores[i] = table.max(axis=1)
+    return scores, labels
+
+
+@kernel(_best_labels_numpy)
+def _best_labels(
+    heads: Floats,
+    dependents: Floats,
+    head_values: Words,
+    dependent_values: Words,
+    pair_values: Words,
+    salts: Words,
+    shift: np.uint64,
+    weights: Floats,
+    root_label: int,
+) -> tuple[Floats, Ints]:
+    n, width = dependents.shape
+    scores = np.empty((n + 1, n), dtype=np.float32)
+    labels = np.empty((n + 1, n), dtype=np.int64)
+    mix, right = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+    total = np.empty(width, dtype=np.float32)
+    for i in range(n + 1):
+        for j in range(n):
+            for label in range(width):
+                total[label] = heads[i, label] + dependents[j, label]
+            for t in range(len(salts)):
+                mixed = (salts[t] ^ head_values[t, i]) * mix
+                mixed = ((mixed ^ (mixed >> right)) + dependent_values[t, j]) * mix
+                mixed = ((mixed ^ (mixed >> right)) + pair_values[t, i, j]) * mix
+                row = np.int64(mixed >> shift)
+                for label in range(width):
+                    total[label] += weights[row, label]
+            best = root_label
+            if i < n:
+                best = 0 if root_label != 0 else 1
+                for label in range(width):
+                    if label != root_label and total[label] > total[best]:
+                        best = label
+            scores[i, j], labels[i, j] = total[best], best
+    return scores, labels

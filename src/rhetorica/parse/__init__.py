@@ -1,0 +1,1 @@
+"""EDUs to trees, one module a parser."""

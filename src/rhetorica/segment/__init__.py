@@ -1,0 +1,82 @@
+"""A document with syntax to a document with EDUs, by one of several segmenters.
+
+| name | what | trained |
+|---|---|---|
+| ``crf`` | Heilman & Sagae (2015) with features of our own | yes |
+| ``logistic`` | CODRA's (Joty et al. 2015) | yes |
+| ``rules`` | connectives and punctuation | no |
+| ``sentence`` | every sentence is an EDU | no |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rhetorica.document import Document
+from rhetorica.errors import UnknownName
+from rhetorica.models import model_path
+from rhetorica.parses import Parse
+from rhetorica.segment.baselines import RuleSegmenter, SentenceSegmenter
+from rhetorica.segment.boundaries import Segmenter, cut
+from rhetorica.text import annotate_all
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+SEGMENTERS = ("crf", "logistic", "rules", "sentence")
+DEFAULT_SEGMENTER = "crf"
+DEFAULT_MODEL = "gum"
+
+
+@cache
+def load_segmenter(name: str = DEFAULT_SEGMENTER, model: str | Path = DEFAULT_MODEL) -> Segmenter:
+    """Return a segmenter; ``model`` names a treebank (gum, scidtb) or a folder of your own."""
+    if name == "sentence":
+        return SentenceSegmenter()
+    if name == "rules":
+        return RuleSegmenter()
+    if name not in SEGMENTERS:
+        raise UnknownName("segmenter", name, SEGMENTERS)
+    folder = model_path(model if Path(model).is_dir() else f"{name}_{model}")
+    if name == "crf":
+        from rhetorica.segment.crf import CRFSegmenter
+
+        return CRFSegmenter.load(folder)
+    from rhetorica.segment.logistic import LogisticSegmenter
+
+    return LogisticSegmenter.load(folder)
+
+
+def segment(
+    text: str | Document,
+    *,
+    segmenter: str | Segmenter = DEFAULT_SEGMENTER,
+    model: str | Path = DEFAULT_MODEL,
+    nlp: Language | None = None,
+) -> Document:
+    """Cut a text into EDUs; layers that a document has (gold syntax, sentences) are used.
+
+    >>> segment("We stayed because it rained.").edu_texts
+    ['We stayed', 'because it rained.']
+    """
+    parse = next(segment_all([text], segmenter=segmenter, model=model, nlp=nlp))
+    return parse.document
+
+
+def segment_all(
+    texts: Iterable[str | Document],
+    *,
+    segmenter: str | Segmenter = DEFAULT_SEGMENTER,
+    model: str | Path = DEFAULT_MODEL,
+    nlp: Language | None = None,
+) -> Iterator[Parse]:
+    """Cut a stream of texts into EDUs; the results carry the probability of each EDU's start."""
+    chosen = load_segmenter(segmenter, model) if isinstance(segmenter, str) else segmenter
+    for doc in annotate_all(texts, nlp):
+        parse = cut(doc, chosen.boundaries(doc))
+        doc = parse.document
+        yield replace(parse, document=replace(doc, language=doc.language or "en"))

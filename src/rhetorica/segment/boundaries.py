@@ -1,0 +1,45 @@
+"""From probabilities that a unit starts at each token to a document with EDUs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from rhetorica.document import Document, Span
+from rhetorica.parses import Parse, Scores
+
+
+class Segmenter(Protocol):
+    """What all segmenters do: tell for each token how probable it is that an EDU starts there."""
+
+    name: str
+
+    def boundaries(self, doc: Document) -> list[float]:
+        """Return a probability for each token of a document with syntax."""
+        ...
+
+
+def cut(doc: Document, probabilities: Sequence[float], *, threshold: float = 0.5) -> Parse:
+    """Start an EDU where that is more probable than the threshold, and at the first token.
+
+    The EDUs cover every token, so nothing of the text is lost. The result has no tree; its scores
+    hold the probability of each EDU's start.
+    """
+    starts = [i for i, p in enumerate(probabilities) if p > threshold or i == 0]
+    tokens = doc.tokens
+    # Words that share one span (French "du") cannot be parted.
+    starts = [i for i in starts if i == 0 or tokens[i].start >= tokens[i - 1].end]
+    ends = [*starts[1:], len(tokens)]
+    edus = tuple(
+        Span(tokens[first].start, tokens[last - 1].end)
+        for first, last in zip(starts, ends, strict=True)
+    )
+    scores = Scores(boundaries=tuple(float(probabilities[i]) for i in starts))
+    return Parse(replace(doc, edus=edus), scores=scores if edus else None)
+
+
+def gold_starts(doc: Document) -> list[bool]:
+    """Tell for each token whether an EDU of the document starts there."""
+    starts = {edu.start for edu in doc.edus}
+    return [token.start in starts for token in doc.tokens]

@@ -1,0 +1,109 @@
+"""The syntax pipeline: layers, offsets, given layers kept, all kinds of input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+
+from rhetorica import Document, Span, Token
+from rhetorica.text import annotate, annotate_all
+from strategies import documents
+
+TEXT = "Hard Times\n\nDr. Smith doesn't sleep well. He reads (a lot), because he can.\n"
+
+
+def test_layers() -> None:
+    doc = annotate(TEXT)
+    assert next(doc.text[s:e] for s, e in doc.paragraphs) == "Hard Times"
+    assert [doc.text[s:e] for s, e in doc.sentences] == [
+        "Hard Times",
+        "Dr. Smith doesn't sleep well.",
+        "He reads (a lot), because he can.",
+    ]
+    words = [doc.form(token) for token in doc.tokens]
+    assert words[2:7] == ["Dr.", "Smith", "does", "n't", "sleep"]
+    by_word = dict(zip(words, doc.tokens, strict=True))
+    assert by_word["because"].tag == "IN"
+    assert by_word["reads"].lemma == "read"
+    assert doc.form(doc.tokens[by_word["because"].head or 0]) == "can"
+    assert sum(token.head == -1 for token in doc.tokens) == 3
+
+
+def test_offsets_point_into_the_users_text() -> None:
+    text = "One line.\r\n\r\n  \u00c9mile\tleft \U0001f600 early.\u2029Then he slept."
+    doc = annotate(text)
+    assert doc.text == text
+    joined = "".join(text[token.start : token.end] for token in doc.tokens)
+    assert joined == "".join(text.split())
+
+
+def test_given_sentences_and_tokens_are_kept() -> None:
+    text = "a b c d"
+    doc = Document(text, tokens=tuple(Token(i, i + 1) for i in range(0, 7, 2)))
+    assert [t[:2] for t in annotate(doc).tokens] == [t[:2] for t in doc.tokens]
+    sentences = (Span(0, 3), Span(4, 7))
+    given_sentences = replace(doc, sentences=sentences)
+    assert annotate(given_sentences).sentences == sentences
+    plain = Document("It rained. We left.", sentences=(Span(0, 19),))
+    assert annotate(plain).sentences == (Span(0, 19),)
+
+
+def test_gold_syntax_is_kept() -> None:
+    gold = Document(
+        "It rains.",
+        tokens=(
+            Token(0, 2, tag="PRP", head=1, deprel="nsubj"),
+            Token(3, 8, tag="ODD", head=-1, deprel="root"),
+            Token(8, 9, tag=".", head=1, deprel="punct"),
+        ),
+        sentences=(Span(0, 9),),
+    )
+    assert annotate(gold).tokens == gold.tokens
+
+
+def test_a_stream_keeps_its_order() -> None:
+    texts = [f"Text number {i} is here. It ends." for i in range(40)]
+    texts[7] = ""
+    docs = list(annotate_all(texts))
+    assert [doc.text for doc in docs] == texts
+    assert all(len(doc.sentences) == 2 for i, doc in enumerate(docs) if i != 7)
+
+
+def test_long_texts_are_cut_between_paragraphs() -> None:
+    paragraph = "The dog barked at the cat. The cat did not care at all.\n\n"
+    doc = annotate(paragraph * 1500)
+    assert len(doc.sentences) == 3000
+    assert len(doc.tokens) == 1500 * 15
+    heads = [token.head for token in doc.tokens]
+    assert all(
+        head is not None and abs(head - i) < 10 for i, head in enumerate(heads) if head != -1
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n ",
+        "word",
+        "🌧️",
+        "\x00",
+        "\x1b[31mred",
+        "x" * 50_000,
+        "!?" * 5000,
+        "אבג מטר",
+        "下雨了。",
+    ],
+)
+def test_any_text(text: str) -> None:
+    doc = annotate(text)
+    assert "".join(text[t.start : t.end] for t in doc.tokens) == "".join(text.split())
+
+
+@settings(max_examples=40)
+@given(documents())
+def test_nothing_is_lost(doc: Document) -> None:
+    found = annotate(Document(doc.text))
+    assert "".join(doc.text[t.start : t.end] for t in found.tokens) == "".join(doc.text.split())
