@@ -174,3 +174,103 @@ def test_version_and_help() -> None:
     assert run("--version").stdout.strip() == __version__
     for command in ("convert", "score", "stats", "show"):
         assert "Example" in run(command, "--help").stdout
+
+
+TEXT = "We left early because it rained. She said that she was tired.\n\nIf you come, bring wine.\n"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_segment_prints_one_edu_a_line(text: Path) -> None:
+    done = run("segment", text)
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "We left early",
+        "because it rained.",
+        "She said",
+        "that she was tired.",
+        "",
+        "If you come,",
+        "bring wine.",
+    ]
+    assert run("segment", "-", stdin=TEXT).stdout == done.stdout
+
+
+def test_segment_to_json_and_tok(text: Path) -> None:
+    data = json.loads(run("segment", text, "--to", "json").stdout)
+    assert len(data["document"]["edus"]) == len(data["scores"]["boundaries"]) == 6
+    assert "Seg=B-seg" in run("segment", text, "--to", "tok", "--segmenter", "rules").stdout
+
+
+def test_segment_a_folder_in_two_processes(text: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("It rained. We left.", encoding="utf-8")
+    (tmp_path / "empty.txt").write_text("", encoding="utf-8")
+    out = tmp_path / "out"
+    assert run("segment", tmp_path, "--out", out, "--jobs", "2").returncode == 0
+    assert sorted(path.name for path in out.iterdir()) == ["empty.edus", "other.edus", "text.edus"]
+    assert (out / "other.edus").read_text() == "It rained.\nWe left.\n"
+
+
+def test_segment_warns_of_other_languages(tmp_path: Path) -> None:
+    path = tmp_path / "de.txt"
+    path.write_text("Als es zu regnen begann, gingen wir nach Hause, weil niemand einen "
+                    "Schirm dabei hatte und der Zug erst viel später kommen sollte.",
+                    encoding="utf-8")  # fmt: skip
+    done = run("segment", path)
+    assert done.returncode == 0
+    assert "does not look like English" in done.stderr
+
+
+def test_wrong_encoding_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"first line\ncaf\xe9\n")
+    for command in ("segment", "parse"):
+        done = run(command, path)
+        assert done.returncode == 1
+        assert f"{path}:2: not UTF-8" in done.stderr
+
+
+def test_parse_draws_a_tree(text: Path) -> None:
+    done = run("parse", text)
+    assert done.returncode == 0
+    assert "because it rained." in done.stdout
+    assert "●" in done.stdout
+
+
+@pytest.mark.parametrize("format", ["json", "rs3", "rs4", "dis", "rsd", "conllu"])
+def test_parse_to_every_format(text: Path, format: str) -> None:
+    done = run("parse", text, "--to", format)
+    assert done.returncode == 0
+    again = run("convert", "-", "--from", format, "--to", "rsd", stdin=done.stdout)
+    assert len(again.stdout.splitlines()) == 6
+
+
+def test_parse_given_edus(tmp_path: Path) -> None:
+    path = tmp_path / "units.txt"
+    path.write_text("We left\nbecause it was\nlate.\n\nIt rained.\n", encoding="utf-8")
+    data = json.loads(run("parse", path, "--edus", "--to", "json", "--kbest", "3").stdout)
+    assert len(data["document"]["edus"]) == 4
+    assert len(data["document"]["paragraphs"]) == 2
+    assert len(data["kbest"]) == 3
+
+
+def test_parse_into_a_folder(text: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("parse", text, "--to", "rs4", "--out", out).returncode == 0
+    assert (out / "text.rs4").read_text(encoding="utf-8").startswith("<rst>")
+
+
+def test_unknown_parser_and_model(text: Path) -> None:
+    assert "Did you mean 'li2014'" in run("parse", text, "--parser", "li2041").stderr
+    assert "no model" in run("parse", text, "--model", "klingon").stderr
+
+
+def test_commands_that_train_explain_themselves() -> None:
+    for name in ("crf", "logistic", "li2014"):
+        assert "Example" in run("train", name, "--help").stdout
+    assert "Example" in run("reproduce", "li2014", "--help").stdout

@@ -1,5 +1,8 @@
 """Rhetorica: discourse structure of a text, as dependencies and as an RST tree."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from rhetorica.convert import to_annotated, to_dependencies, to_rst
 from rhetorica.document import Document, Span, Token
 from rhetorica.errors import RhetoricaError
@@ -17,6 +20,18 @@ from rhetorica.trees import (
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    from rhetorica.parse import Pipeline, load
+
+
+def __getattr__(name: str) -> Any:
+    # What needs spaCy and the models is imported when it is first asked for, so that
+    # `import rhetorica` stays quick.
+    if name in ("Pipeline", "load"):
+        return getattr(import_module("rhetorica.parse"), name)
+    raise AttributeError(f"module 'rhetorica' has no attribute {name!r}")
+
+
 __all__ = [
     "AnnotatedTree",
     "Candidate",
@@ -25,6 +40,7 @@ __all__ = [
     "Join",
     "Node",
     "Parse",
+    "Pipeline",
     "RSTTree",
     "RhetoricaError",
     "Scores",
@@ -32,6 +48,7 @@ __all__ = [
     "Signal",
     "Span",
     "Token",
+    "load",
     "read",
     "to_annotated",
     "to_dependencies",

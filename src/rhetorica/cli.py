@@ -18,15 +18,20 @@ from rich.table import Table
 from rhetorica import __version__, formats
 from rhetorica.convert import Convention
 from rhetorica.corpora import CORPORA, read_corpus
+from rhetorica.document import Document
 from rhetorica.errors import RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
+from rhetorica.parse import DEFAULT_PARSER, PARSERS
+from rhetorica.parse.li2014 import FEATURE_TYPES
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
 from rhetorica.render.terminal import View, render_tree
 from rhetorica.segment import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS
+from rhetorica.segment.features import GROUPS, PAPER
 from rhetorica.source import write_text
 from rhetorica.statistics import corpus_statistics
 from rhetorica.stream import Job, run_jobs
+from rhetorica.text import looks_english
 
 app = typer.Typer(
     name="rhetorica",
@@ -176,8 +181,51 @@ def segment(
 
     Example: `rhetorica segment umbrella.txt`
     """
-    job = Job("segment", segmenter=segmenter, model=model, format=from_)
-    _write_stream(run_jobs(job, _text_files(inputs, from_), jobs), to, out)
+    job = Job(segmenter, model, format=from_)
+    paths = _text_files(inputs, from_)
+    _write_stream(_with_progress(run_jobs(job, paths, jobs), len(paths)), to, out)
+
+
+@app.command(epilog=_FORMATS_EPILOG)
+def parse(
+    inputs: Inputs,
+    edus: Annotated[
+        bool,
+        typer.Option("--edus", help="Inputs hold one EDU a line, a blank line between paragraphs."),
+    ] = False,
+    parser: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of {', '.join(PARSERS)}.")
+    ] = DEFAULT_PARSER,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="Treebank (gum, scidtb), or a model folder.")
+    ] = DEFAULT_MODEL,
+    segmenter: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}.")
+    ] = DEFAULT_SEGMENTER,
+    to: Annotated[
+        str, typer.Option(metavar="FORMAT", help="tree (to look at), or a format below.")
+    ] = "tree",
+    out: OutFolder = None,
+    jobs: Jobs = 1,
+    kbest: Annotated[int, typer.Option(min=1, help="Also keep the K best trees (in json).")] = 1,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="Inputs in this format; their EDUs and syntax are kept.",
+        ),
+    ] = None,
+) -> None:
+    """Parse raw English text: units, dependencies, RST tree.
+
+    Example: `rhetorica parse umbrella.txt`
+    """
+    if to != "tree":
+        formats.get_format(to)
+    job = Job(segmenter, model, parser, from_, edus, kbest)
+    paths = list(inputs) if edus else _text_files(inputs, from_)
+    _write_stream(_with_progress(run_jobs(job, paths, jobs), len(paths)), to, out)
 
 
 @app.command()
@@ -234,6 +282,196 @@ def score(
     _print_report(report)
     if other:
         _print_comparison(report, other)
+
+
+train = typer.Typer(
+    no_args_is_help=True,
+    help="Train a segmenter or parser from a treebank; the result is a model folder.",
+    rich_markup_mode="markdown",
+)
+app.add_typer(train, name="train")
+TrainFolder = Annotated[str, typer.Argument(metavar="FOLDER", help="The corpus's folder.")]
+TrainCorpus = Annotated[
+    str, typer.Option("--corpus", metavar="NAME", help=f"One of {', '.join(sorted(CORPORA))}.")
+]
+ModelOut = Annotated[Path, typer.Option("--out", "-o", help="Model folder to write.")]
+Syntax = Annotated[
+    str,
+    typer.Option(
+        help="Syntax to learn from: gold (the corpus's), predicted (by our pipeline), or a folder "
+        "of CoNLL-U files such as scripts/jackknife_syntax.py writes."
+    ),
+]
+
+
+@train.command("crf")
+def train_crf_command(
+    folder: TrainFolder,
+    out: ModelOut,
+    corpus: TrainCorpus = "gum",
+    syntax: Syntax = "gold",
+    features: Annotated[
+        str,
+        typer.Option(
+            help="all, paper (Heilman & Sagae 2015), or a list of groups with commas: "
+            f"{', '.join(GROUPS)}."
+        ),
+    ] = "all",
+    l2: Annotated[
+        str, typer.Option(help="Strengths to try, with commas; grid is 2^-6 ... 2^6.")
+    ] = "0.5",
+    l1: Annotated[float, typer.Option(help="A little makes the model small.")] = 0.1,
+    iterations: int = 100,
+    min_count: Annotated[int, typer.Option(help="Drop features seen less often.")] = 2,
+) -> None:
+    """Train the CRF segmenter (Heilman & Sagae 2015).
+
+    Example: `rhetorica train crf gum/ --out my_crf`
+    """
+    from rhetorica.training import L2_GRID, train_crf
+
+    docs, dev = _training_documents(corpus, folder, syntax)
+    groups = {"all": GROUPS, "paper": PAPER}.get(features, tuple(features.split(",")))
+    strengths = L2_GRID if l2 == "grid" else [float(value) for value in l2.split(",")]
+    train_crf(
+        docs,
+        dev,
+        out,
+        groups=groups,
+        l2=strengths,
+        l1=l1,
+        iterations=iterations,
+        min_count=min_count,
+        say=_say,
+    )
+
+
+@train.command("logistic")
+def train_logistic_command(
+    folder: TrainFolder,
+    out: ModelOut,
+    corpus: TrainCorpus = "gum",
+    syntax: Syntax = "gold",
+    l2: Annotated[
+        float | None, typer.Option(help="Strength; else by 5-fold cross-validation.")
+    ] = None,
+    bags: int = 10,
+    seed: int = 0,
+) -> None:
+    """Train CODRA's segmenter (Joty et al. 2015).
+
+    Example: `rhetorica train logistic gum/ --out my_logistic`
+    """
+    from rhetorica.training import train_logistic
+
+    docs, dev = _training_documents(corpus, folder, syntax)
+    train_logistic(docs, dev, out, l2=l2, bags=bags, seed=seed, say=_say)
+
+
+@train.command("li2014")
+def train_li2014_command(
+    folder: TrainFolder,
+    out: ModelOut,
+    corpus: TrainCorpus = "gum",
+    features: Annotated[
+        str,
+        typer.Option(
+            help="extended, paper (Li et al. 2014), or a list with commas: "
+            f"{', '.join(FEATURE_TYPES)}, extended."
+        ),
+    ] = "extended",
+    decoder: Literal["eisner", "mst"] = "eisner",
+    learner: Literal["mira", "perceptron"] = "mira",
+    multinuclear: Convention = "star",
+    coarse: Annotated[bool, typer.Option(help="Learn coarse relations.")] = False,
+    epochs: int = 12,
+    patience: Annotated[int, typer.Option(help="Stop after so many epochs without gain.")] = 3,
+    resume: Annotated[bool, typer.Option(help="Go on with an interrupted training.")] = False,
+    seed: int = 0,
+) -> None:
+    """Train the dependency parser (Li et al. 2014).
+
+    Example: `rhetorica train li2014 gum/ --out my_parser`
+    """
+    from rhetorica.parse.li2014 import PAPER as PAPER_TYPES
+    from rhetorica.reproduce import read_treebank
+    from rhetorica.training import train_li2014
+
+    named = {"extended": (*PAPER_TYPES, "extended"), "paper": tuple(PAPER_TYPES)}
+    treebank = read_treebank(corpus, folder)
+    _say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
+    with _progress(enabled=True) as bar:
+        task = bar.add_task("training")
+
+        def progress(what: str, at: int, total: int) -> None:
+            bar.update(task, description=what, completed=at, total=total)
+
+        train_li2014(
+            treebank.train,
+            treebank.dev,
+            out,
+            relations=treebank.relations,
+            coarse=coarse,
+            epochs=epochs,
+            patience=patience,
+            resume=resume,
+            say=_say,
+            progress=progress,
+            features=named.get(features, tuple(features.split(","))),
+            decoder=decoder,
+            learner=learner,
+            convention=multinuclear,
+            seed=seed,
+        )
+
+
+def _training_documents(
+    corpus: str, folder: str, syntax: str
+) -> tuple[list[Document], list[Document]]:
+    """Read the training documents with the wanted syntax, and the dev documents."""
+    from rhetorica.training import with_predicted_syntax
+
+    dev = [parse.document for parse in read_corpus(corpus, folder, "dev")]
+    if syntax not in ("gold", "predicted"):
+        return [parse.document for parse in _read([syntax], "conllu")], dev
+    docs = [parse.document for parse in read_corpus(corpus, folder, "train")]
+    _say(f"{len(docs)} training documents, {len(dev)} dev documents")
+    return (with_predicted_syntax(docs) if syntax == "predicted" else docs), dev
+
+
+def _say(line: str) -> None:
+    errors.print(_plain(line), soft_wrap=True)
+
+
+reproduce = typer.Typer(
+    no_args_is_help=True,
+    help="Rerun a paper's experiments on open treebanks and print its tables.",
+    rich_markup_mode="markdown",
+)
+app.add_typer(reproduce, name="reproduce")
+
+
+@reproduce.command("li2014")
+def reproduce_li2014_command(
+    gum: Annotated[Path | None, typer.Option(help="GUM's folder.")] = None,
+    scidtb: Annotated[Path | None, typer.Option(help="SciDTB's folder.")] = None,
+    work: Annotated[
+        Path, typer.Option(help="Where finished trainings are kept, to go on from.")
+    ] = Path("runs/li2014"),
+    epochs: int = 8,
+    semantic: Annotated[bool, typer.Option(help="With feature type 6 (slow).")] = True,
+) -> None:
+    """Make the analogues of Tables 3 to 8 of Li et al. (2014), in Markdown.
+
+    Example: `rhetorica reproduce li2014 --gum gum/ --scidtb scidtb/ > tables.md`
+    """
+    from rhetorica.reproduce import reproduce_li2014
+
+    given = {"scidtb": scidtb, "gum": gum}
+    folders = {name: folder for name, folder in given.items() if folder is not None}
+    if not folders:
+        raise typer.BadParameter("give --gum or --scidtb, or both")
+    typer.echo(reproduce_li2014(folders, work, epochs=epochs, semantic=semantic, say=_say))
 
 
 @app.command()
@@ -307,19 +545,38 @@ def _text_files(inputs: Iterable[str], format: str | None) -> list[str]:
     return paths
 
 
+def _with_progress(parses: Iterator[Parse], total: int) -> Iterator[Parse]:
+    with _progress(enabled=total > 1) as bar:
+        yield from bar.track(parses, total=total, description="analysing")
+
+
 def _write_stream(parses: Iterator[Parse], to: str, out: Path | None) -> None:
     """Write results as they come: to a folder, or one after the other to standard output."""
-    chosen = formats.get_format(to)
+    console = Console(highlight=False)
+    color = out is None and console.is_terminal and not console.no_color
     names: set[str] = set()
     for number, parse in enumerate(parses, 1):
-        text = formats.write(parse, to) if parse.document.edus else ""
-        if out is not None:
-            name = _file_name(parse.id or f"document-{number}", names)
-            write_text(out / f"{name}{chosen.suffixes[0]}", text)
+        _check_language(parse)
+        if not parse.document.edus:
+            text = ""
+        elif to == "tree":
+            text = render_tree(parse, width=console.width, color=color) + "\n"
         else:
-            if number > 1 and not chosen.many:
+            text = formats.write(parse, to)
+        if out is not None:
+            suffix = ".txt" if to == "tree" else formats.get_format(to).suffixes[0]
+            name = _file_name(parse.id or f"document-{number}", names)
+            write_text(out / f"{name}{suffix}", text)
+        else:
+            if number > 1 and (to == "tree" or not formats.get_format(to).many):
                 typer.echo()
             write_text("-", text)
+
+
+def _check_language(parse: Parse) -> None:
+    if not looks_english(parse.document.text):
+        name = parse.id or "the text"
+        _say(f"warning: {name} does not look like English, which is what the model knows")
 
 
 def _relation_set(name: str | None) -> RelationSet | None:

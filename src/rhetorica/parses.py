@@ -109,6 +109,16 @@ class Parse:
         """Return the dependency tree with the given convention for multinuclear relations."""
         return to_dependencies(self._tree, multinuclear=multinuclear)
 
+    def to(self, format: str) -> str:
+        """Return the text of a file in one of the formats of `rhetorica.formats`."""
+        from rhetorica.formats import write
+
+        return write(self, format)
+
+    def to_rs3(self) -> str:
+        """Return the text of an ``.rs3`` file."""
+        return self.to("rs3")
+
     @property
     def _tree(self) -> Tree:
         if self.source is None:

@@ -16,7 +16,8 @@ from rhetorica.source import Readable, Source
 from rhetorica.trees import ROOT_RELATION, RelationType
 
 _FILES = {"gum": "gum", "gcdt": "gum", "rst-dt": "rst-dt", "scidtb": "scidtb", "umuc": "umuc"}
-_NOT_RELATIONS = {ROOT_RELATION, "span", ""}
+# "null" is what SciDTB writes on EDUs that are attached to nothing.
+_NOT_RELATIONS = {ROOT_RELATION, "span", "null", ""}
 
 
 class Relation(NamedTuple):
@@ -58,7 +59,7 @@ class RelationSet:
         return f"coarse{len(self.classes)}"
 
     def coarse(self, label: str) -> str:
-        """Return the class of a relation; a class maps to itself, as do ROOT and span."""
+        """Return the class of a relation; a class maps to itself, as do ROOT, span and null."""
         if label in _NOT_RELATIONS:
             return label
         for form in _spellings(label.lower()):

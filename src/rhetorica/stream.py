@@ -13,6 +13,8 @@ from pathlib import Path
 
 from rhetorica import formats
 from rhetorica.document import Document
+from rhetorica.formats.edus import read_edus
+from rhetorica.parse import load
 from rhetorica.parses import Parse
 from rhetorica.segment import segment_all
 from rhetorica.source import document_id, read_raw
@@ -20,12 +22,18 @@ from rhetorica.source import document_id, read_raw
 
 @dataclass(frozen=True)
 class Job:
-    """What to do with each file: all that a worker process must know."""
+    """What to do with each file: all that a worker process must know.
 
-    task: str
+    Without a parser, texts are only segmented. ``format`` tells that the inputs are not raw text;
+    with ``edus`` they hold one EDU a line.
+    """
+
     segmenter: str
     model: str
+    parser: str | None = None
     format: str | None = None
+    edus: bool = False
+    kbest: int = 1
 
 
 def run_jobs(job: Job, paths: Sequence[str], jobs: int = 1) -> Iterator[Parse]:
@@ -39,25 +47,26 @@ def run_jobs(job: Job, paths: Sequence[str], jobs: int = 1) -> Iterator[Parse]:
             yield from parses
 
 
-def read_documents(path: str, format: str | None = None) -> Iterator[Document]:
-    """Read a file of raw text or, in a format, of documents whose EDUs are forgotten."""
-    if format is None:
-        id = "" if path == "-" else document_id(Path(path))
-        yield Document(read_raw(path), id=id)
-    else:
-        for parse in formats.read(path, format):
-            yield replace(parse.document, edus=())
-
-
 def _read_all(job: Job, paths: Sequence[str]) -> Iterator[Document]:
     for path in paths:
-        yield from read_documents(path, job.format)
+        if job.edus:
+            yield read_edus(path).document
+        elif job.format is None:
+            yield Document(read_raw(path), id="" if path == "-" else document_id(Path(path)))
+        else:
+            # A parser keeps the EDUs of its inputs; a segmenter is asked for new ones.
+            keep = job.parser is not None
+            for parse in formats.read(path, job.format):
+                yield parse.document if keep else replace(parse.document, edus=())
 
 
 def _analyse(job: Job, docs: Iterator[Document]) -> Iterator[Parse]:
-    return segment_all(docs, segmenter=job.segmenter, model=job.model)
+    if job.parser is None:
+        return segment_all(docs, segmenter=job.segmenter, model=job.model)
+    pipeline = load("en", parser=job.parser, model=job.model, segmenter=job.segmenter)
+    return pipeline.pipe(docs, kbest=job.kbest)
 
 
 def _analyse_file(work: tuple[Job, str]) -> list[Parse]:
     job, path = work
-    return list(_analyse(job, read_documents(path, job.format)))
+    return list(_analyse(job, _read_all(job, [path])))

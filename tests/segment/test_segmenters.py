@@ -43,7 +43,7 @@ def trained(request: pytest.FixtureRequest) -> CRFSegmenter | LogisticSegmenter:
     if request.param == "logistic":
         return LogisticSegmenter(l2=0.02, bags=3).fit(docs)
     groups = PAPER if request.param == "crf-paper" else GROUPS
-    return CRFSegmenter(groups=groups, l2=0.1, min_count=1).fit(docs)
+    return CRFSegmenter(groups=groups, l2=0.1, l1=0.0, min_count=1).fit(docs)
 
 
 def test_a_few_sentences_are_learned(trained: CRFSegmenter | LogisticSegmenter) -> None:
@@ -65,7 +65,7 @@ def test_training_is_deterministic(trained: CRFSegmenter | LogisticSegmenter) ->
     if isinstance(trained, LogisticSegmenter):
         again: Segmenter = LogisticSegmenter(l2=0.02, bags=3).fit(training_documents())
     else:
-        again = CRFSegmenter(groups=trained.groups, l2=0.1, min_count=1).fit(training_documents())
+        again = CRFSegmenter(groups=trained.groups, l2=0.1, l1=0.0, min_count=1).fit(training_documents())
     doc = annotate("I stayed because the road was wet.")
     assert again.boundaries(doc) == trained.boundaries(doc)
 

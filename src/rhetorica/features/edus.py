@@ -1,8 +1,9 @@
 """What is known of each EDU and of each pair of EDUs, as integers that models can combine.
 
-An attribute of an EDU (its first word, the tag of its head, ...) is a string, kept as a 32-bit hash;
-an attribute of a pair (same sentence, distance, ...) is a small integer in an n x n array. Models
-combine them by templates; nothing here loops over pairs in Python.
+An attribute of an EDU (its first word, the tag of its head, ...) is a string, kept as a 32-bit
+hash; an attribute of a pair (same sentence, distance, ...) is a small integer in an n x n array.
+Models combine them by templates; nothing here loops over pairs in Python. Pairs are made for some
+EDUs at a time, so that a book need not have all of its pairs in memory.
 """
 
 from __future__ import annotations
@@ -33,36 +34,73 @@ def hashed(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class EDUTable:
-    """Attributes of a document's EDUs.
+    """Attributes of a document's EDUs; ``attributes[name]`` has one hash an EDU."""
 
-    ``units[name]`` has one hash an EDU and a last one for the artificial root; ``pairs[name]`` is
-    an (n + 1) x n array over heads (the root last) and dependents.
-    """
+    attributes: dict[str, Ints]
+    places: Places
+    dominators: Ints
+    dominations: Ints
+    lemmas: list[set[str]]
 
-    n_edus: int
-    units: dict[str, Ints]
-    pairs: dict[str, Ints]
+    @classmethod
+    def of(cls, doc: Document) -> EDUTable:
+        """Compute the attributes of a document with EDUs and syntax."""
+        if not doc.edus:
+            raise InvalidDocument(f"{doc.id or 'the document'} has no EDUs: segment it first")
+        syntax = Syntax.of(doc)
+        tokens = [list(group) for group in doc.edu_tokens()]
+        places = Places.of(doc)
+        heads = [_head_token(syntax, group) for group in tokens]
+        strings = _unit_strings(syntax, tokens, heads)
+        strings |= places.strings(syntax, tokens)
+        dominators, dominations = _dominance(syntax, heads, _owners(tokens, len(doc.tokens)))
+        return cls(
+            {
+                name: np.array([hashed(value) for value in column], dtype=np.int64)
+                for name, column in strings.items()
+            },
+            places,
+            dominators,
+            dominations,
+            [_content_lemmas(syntax, group) for group in tokens],
+        )
 
+    def units(self, members: Ints) -> dict[str, Ints]:
+        """Return the attributes of some EDUs, and a last value for the artificial root."""
+        root = hashed("root")
+        return {name: np.append(values[members], root) for name, values in self.attributes.items()}
 
-def edu_table(doc: Document) -> EDUTable:
-    """Compute every attribute of a document with EDUs and syntax."""
-    if not doc.edus:
-        raise InvalidDocument(f"{doc.id or 'the document'} has no EDUs: segment it first")
-    syntax = Syntax.of(doc)
-    tokens = [list(group) for group in doc.edu_tokens()]
-    places = _Places.of(doc)
-    heads = [_head_token(syntax, group) for group in tokens]
-    owner = _owners(tokens, len(doc.tokens))
-    words = _unit_strings(syntax, tokens, heads, owner)
-    words |= places.strings(syntax, tokens)
-    units = {
-        name: np.array([*(hashed(value) for value in column), hashed("root")], dtype=np.int64)
-        for name, column in words.items()
-    }
-    pairs = places.pairs()
-    pairs |= _dominance_pairs(syntax, heads, owner, len(tokens))
-    pairs["overlap"] = _overlap(syntax, tokens)
-    return EDUTable(len(tokens), units, pairs)
+    def pairs(self, members: Ints) -> dict[str, Ints]:
+        """Return the attributes of pairs: (n + 1) x n arrays, the last row for the root as head."""
+        pairs = self.places.pairs(members)
+        pairs["dominance"] = self._dominance_pairs(members)
+        pairs["overlap"] = self._overlap(members)
+        return pairs
+
+    def _dominance_pairs(self, members: Ints) -> Ints:
+        """Tell whose head word hangs on a word of whom, in which direction, by which relation."""
+        n = len(members)
+        table = np.zeros((n + 1, n), dtype=np.int64)
+        table[n] = 1
+        place = {int(member): i for i, member in enumerate(members)}
+        for i, member in enumerate(members.tolist()):
+            above = place.get(int(self.dominators[member]))
+            if above is not None:
+                table[above, i] = 2 + 2 * self.dominations[member]
+                table[i, above] = 3 + 2 * self.dominations[member]
+        return table
+
+    def _overlap(self, members: Ints) -> Ints:
+        """Count the content lemmas that two EDUs share, up to 3."""
+        holders: dict[str, list[int]] = {}
+        for i, member in enumerate(members.tolist()):
+            for lemma in self.lemmas[member]:
+                holders.setdefault(lemma, []).append(i)
+        counts = np.zeros((len(members) + 1, len(members)), dtype=np.int64)
+        for found in holders.values():
+            if len(found) > 1:
+                counts[np.ix_(found, found)] += 1
+        return np.minimum(counts, 3)
 
 
 def _head_token(syntax: Syntax, group: list[int]) -> int:
@@ -83,7 +121,7 @@ def _owners(tokens: Iterable[list[int]], count: int) -> list[int]:
 
 
 def _unit_strings(
-    syntax: Syntax, tokens: list[list[int]], heads: list[int], owner: list[int]
+    syntax: Syntax, tokens: list[list[int]], heads: list[int]
 ) -> dict[str, list[str]]:
     """Return the attributes that words and syntax give, one list of values an attribute."""
     columns: dict[str, list[str]] = {}
@@ -146,7 +184,7 @@ def _shape(syntax: Syntax, group: list[int]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class Places:
     """Where each EDU stands: its number in its sentence, paragraph and document, and theirs."""
 
     sentence: Ints
@@ -157,7 +195,8 @@ class _Places:
     from_paragraph_end: Ints
 
     @classmethod
-    def of(cls, doc: Document) -> _Places:
+    def of(cls, doc: Document) -> Places:
+        """Read the places off a document."""
         sentence = np.array(doc.edu_sentences(), dtype=np.int64)
         paragraph = np.array(doc.edu_paragraphs(), dtype=np.int64)
         return cls(
@@ -168,6 +207,7 @@ class _Places:
         )
 
     def strings(self, syntax: Syntax, tokens: list[list[int]]) -> dict[str, list[str]]:
+        """Return the places as attributes of EDUs."""
         n = len(self.sentence)
         sentences_in = _rank_of_groups(self.sentence, self.paragraph)
         roots = [any(syntax.heads[i] < 0 for i in group) for group in tokens]
@@ -199,18 +239,18 @@ class _Places:
             ],
         }
 
-    def pairs(self) -> dict[str, Ints]:
-        n = len(self.sentence)
-        place = np.arange(n)
-        step = place[None, :] - place[:, None]
-        sentences = np.abs(self.sentence[None, :] - self.sentence[:, None])
-        paragraphs = np.abs(self.paragraph[None, :] - self.paragraph[:, None])
+    def pairs(self, members: Ints) -> dict[str, Ints]:
+        """Return how pairs of EDUs stand to each other: side, distance, what lies between."""
+        n = len(members)
+        sentence, paragraph = self.sentence[members], self.paragraph[members]
+        step = members[None, :] - members[:, None]
+        sentences = np.abs(sentence[None, :] - sentence[:, None])
+        paragraphs = np.abs(paragraph[None, :] - paragraph[:, None])
         level = np.where(sentences == 0, 0, np.where(paragraphs == 0, 1, 2))
         side = (step > 0).astype(np.int64)
         far = _buckets(np.abs(step))
         crossed = np.where(level == 0, far, np.where(level == 1, _buckets(sentences), 0))
         crossed = np.where(level == 2, _buckets(paragraphs), crossed)
-        between = _sentence_starts_between(self.sentence)
         tables = {
             "same": level * 2 + side,
             "samesentence": (level == 0) * 2 + side,
@@ -218,53 +258,28 @@ class _Places:
             "where": (crossed * 3 + level) * 2 + side,
             "sentencegap": _buckets(sentences) * 2 + side,
             "adjacent": (np.abs(step) == 1) * 8 + level * 2 + side,
-            "between": np.minimum(between, 15) * 2 + side,
         }
         root = np.full((1, n), 255, dtype=np.int64)
         return {name: np.concatenate([table, root]) for name, table in tables.items()}
 
 
-def _sentence_starts_between(sentence: Ints) -> Ints:
-    """Count, for each pair, the EDUs between that begin a sentence, up to 7, and whether any."""
-    starts = np.concatenate([[1], (np.diff(sentence) != 0).astype(np.int64)])
-    total = np.cumsum(starts)
-    return _buckets(np.abs(total[None, :] - total[:, None]))
-
-
-def _dominance_pairs(
-    syntax: Syntax, heads: list[int], owner: list[int], n: int
-) -> dict[str, Ints]:
-    """Tell which EDU's head word hangs on a word of which other EDU, and by what relation."""
-    dominance = np.zeros((n + 1, n), dtype=np.int64)
-    dominance[n] = 1
+def _dominance(syntax: Syntax, heads: list[int], owner: list[int]) -> tuple[Ints, Ints]:
+    """Return, for each EDU, the EDU that its head word hangs on (or -1) and by which relation."""
+    dominators, relations = np.full(len(heads), -1), np.zeros(len(heads), dtype=np.int64)
     for edu, head in enumerate(heads):
         parent = syntax.heads[head] if head >= 0 else -1
         if parent >= 0 and owner[parent] >= 0 and owner[parent] != edu:
-            relation = hashed(syntax.deprels[head]) & 0xFFFF
-            dominance[owner[parent], edu] = 2 + 2 * relation
-            dominance[edu, owner[parent]] = 3 + 2 * relation
-    return {"dominance": dominance}
+            dominators[edu] = owner[parent]
+            relations[edu] = hashed(syntax.deprels[head]) & 0xFFFF
+    return dominators, relations
 
 
-def _overlap(syntax: Syntax, tokens: list[list[int]]) -> Ints:
-    """Count the content lemmas that two EDUs share, up to 3."""
-    n = len(tokens)
-    rows: dict[str, list[int]] = {}
-    for edu, group in enumerate(tokens):
-        lemmas = {
-            syntax.lemmas[i] for i in group if syntax.tags[i][:2] in _CONTENT
-        }
-        for lemma in lemmas - _LIGHT:
-            rows.setdefault(lemma, []).append(edu)
-    counts = np.zeros((n + 1, n), dtype=np.int64)
-    for members in rows.values():
-        if len(members) > 1:
-            counts[np.ix_(members, members)] += 1
-    return np.minimum(counts, 3)
+def _content_lemmas(syntax: Syntax, group: list[int]) -> set[str]:
+    return {syntax.lemmas[i] for i in group if syntax.tags[i][:2] in _CONTENT} - _LIGHT
 
 
 def _rank(groups: Ints) -> Ints:
-    """Number the members of each run of equal values from 0."""
+    """Return the number of each value in its run of equal values, from 0."""
     n = len(groups)
     new = np.concatenate([[True], groups[1:] != groups[:-1]]) if n else np.zeros(0, dtype=bool)
     starts = np.maximum.accumulate(np.where(new, np.arange(n), 0)) if n else np.zeros(0, np.int64)
@@ -272,7 +287,7 @@ def _rank(groups: Ints) -> Ints:
 
 
 def _rank_of_groups(inner: Ints, outer: Ints) -> Ints:
-    """Number the runs of ``inner`` inside each run of ``outer`` from 0."""
+    """Return, for each value, the number of its run of ``inner`` in its run of ``outer``."""
     if not len(inner):
         return np.zeros(0, np.int64)
     new_inner = np.concatenate([[0], (inner[1:] != inner[:-1]).astype(np.int64)])

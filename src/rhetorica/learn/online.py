@@ -7,7 +7,8 @@ outweighing the first (Freund & Schapire 1999; Collins 2002).
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ class OnlineLearner:
         self.aggressiveness = aggressiveness
         self.weights = np.zeros(shape, dtype=np.float32)
         self._delayed = np.zeros(shape, dtype=np.float32)
-        self.steps = 1
+        self.steps = 0
 
     def learn(
         self, right: tuple[Ints, Ints], wrong: tuple[Ints, Ints], *, loss: float, margin: float
@@ -55,12 +56,23 @@ class OnlineLearner:
         if step:
             change = (step * values).astype(np.float32)
             self.weights.reshape(-1)[cells] += change
-            self._delayed.reshape(-1)[cells] += change * self.steps
+            self._delayed.reshape(-1)[cells] += change * (self.steps - 1)
         return step
 
+    def state(self) -> dict[str, Floats | int]:
+        """Return what must be kept to go on learning later."""
+        return {"weights": self.weights, "delayed": self._delayed, "steps": self.steps}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a kept state."""
+        self.weights = np.array(state["weights"], dtype=np.float32)
+        self._delayed = np.array(state["delayed"], dtype=np.float32)
+        self.steps = int(state["steps"])
+
     def averaged(self) -> Floats:
-        """Return the mean of the weights over all steps so far."""
-        return np.asarray(self.weights - self._delayed / (self.steps + 1), dtype=np.float32)
+        """Return the mean of the weights after each step so far."""
+        # A change made at step s is in the weights of all steps but the s - 1 before it.
+        return np.asarray(self.weights - self._delayed / max(1, self.steps), dtype=np.float32)
 
 
 def _difference(

@@ -11,6 +11,9 @@ with direction and distance, head words, dominance between the two EDUs, connect
 between. The paper's types are numbered as there; ``semantic`` needs WordNet and is off by default,
 since it costs more time than everything else together and helps little (see docs/li2014.md).
 
+With ``labelled_loss`` (not in the paper) an EDU with the right head but a wrong relation counts as
+wrong, too: otherwise nothing asks for a margin between relations.
+
 Deviations. Positions are bucketed. The dominating nodes are read off the dependency tree of the
 sentence (Sagae 2009): the tag of the word that the EDU's head hangs on. A label is a relation
 together with whether it is multinuclear, so that the tree can be turned into RST.
@@ -19,7 +22,7 @@ together with whether it is multinuclear, so that the tree can be turned into RS
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -28,11 +31,17 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.convert import Convention, to_dependencies
-from rhetorica.decode import eisner, eisner_kbest, eisner_marginals, kbest_spanning
-from rhetorica.decode import matrix_tree_marginals, spanning_tree
+from rhetorica.decode import (
+    eisner,
+    eisner_kbest,
+    eisner_marginals,
+    kbest_spanning,
+    matrix_tree_marginals,
+    spanning_tree,
+)
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.features.edus import EDUTable, edu_table
+from rhetorica.features.edus import EDUTable
 from rhetorica.learn.online import OnlineLearner, Rule
 from rhetorica.learn.pairwise import Arcs, Template
 from rhetorica.parses import Candidate, Parse, Scores
@@ -46,6 +55,11 @@ Label = tuple[str, bool]
 
 BITS = 18
 """Features are hashed to 2 ** BITS rows of weights."""
+EXACT_EDUS = 1000
+"""Longer documents are parsed in blocks."""
+BLOCK_EDUS = 300
+MARGINAL_EDUS = 300
+"""Up to here, probabilities of heads are sums over trees."""
 
 
 def _sides(*names: str) -> list[Template]:
@@ -73,15 +87,13 @@ PAPER: dict[str, list[Template]] = {
 }
 FEATURE_TYPES = (*PAPER, "semantic")
 
-_CONJOINED = ("where", "dominance")
 EXTENDED: list[Template] = [
     Template(pair="where"),
-    Template(pair="between"),
     Template(pair="sentencegap"),
     Template(pair="dominance"),
     Template(pair="overlap"),
     Template(head="role", dependent="role", pair="where"),
-    Template(head="role", dependent="role", pair="between"),
+    Template(head="role", dependent="role", pair="sentencegap"),
     Template(head="role", pair="where"),
     Template(dependent="role", pair="where"),
     Template(head="sentenceplace", dependent="sentenceplace", pair="adjacent"),
@@ -148,6 +160,7 @@ class Li2014Parser:
         relations: str = "as-is",
         bits: int = BITS,
         aggressiveness: float = 0.02,
+        labelled_loss: bool = False,
         seed: int = 0,
         temperature: float = 1.0,
         relation_temperature: float = 1.0,
@@ -162,6 +175,7 @@ class Li2014Parser:
         self.relations = relations
         self.bits = bits
         self.aggressiveness = aggressiveness
+        self.labelled_loss = labelled_loss
         self.seed = seed
         self.temperature = temperature
         self.relation_temperature = relation_temperature
@@ -178,11 +192,14 @@ class Li2014Parser:
 
     def arcs(self, doc: Document) -> Arcs:
         """Compute the features of all arcs of a document with EDUs and syntax."""
-        table = edu_table(doc)
-        pairs = table.pairs
+        return self._arcs(doc, EDUTable.of(doc), np.arange(len(doc.edus)))
+
+    def _arcs(self, doc: Document, table: EDUTable, members: Ints) -> Arcs:
+        """Compute the features of all arcs between some EDUs."""
+        pairs = table.pairs(members)
         if "semantic" in self.features:
-            pairs = pairs | semantic_pairs(doc, table)
-        return Arcs.of(table.units, pairs, self.templates, self.bits)
+            pairs |= semantic_pairs(doc, members)
+        return Arcs.of(table.units(members), pairs, self.templates, self.bits)
 
     def fit(
         self,
@@ -192,20 +209,22 @@ class Li2014Parser:
         after_epoch: Callable[[int, Li2014Parser], bool] | None = None,
         progress: Callable[[str, int, int], None] | None = None,
         coarse: Callable[[str], str] | None = None,
+        checkpoint: Path | None = None,
     ) -> Li2014Parser:
         """Learn from gold analyses of documents with syntax.
 
         ``after_epoch`` is called with the number of the epoch and the parser with the averaged
         weights so far; training ends early when it returns True. ``coarse`` maps relations.
+        ``checkpoint`` is a file that keeps the state after each epoch; if it is there, training
+        goes on from it.
         """
         trees = [self._target(parse, coarse) for parse in parses]
-        self.labels_: list[Label] = sorted(
-            {label for tree in trees for label in zip(tree.relations, tree.multinuclear, strict=True)}
-        )
+        pairs = [list(zip(tree.relations, tree.multinuclear, strict=True)) for tree in trees]
+        self.labels_: list[Label] = sorted({label for tree in pairs for label in tree})
         index = {label: i for i, label in enumerate(self.labels_)}
         examples = []
         for number, (parse, tree) in enumerate(zip(parses, trees, strict=True), 1):
-            labels = [index[label] for label in zip(tree.relations, tree.multinuclear, strict=True)]
+            labels = [index[label] for label in pairs[number - 1]]
             examples.append(
                 Example(self.arcs(parse.document), np.array(tree.heads), np.array(labels))
             )
@@ -216,13 +235,17 @@ class Li2014Parser:
             rule=self.learner,
             aggressiveness=self.aggressiveness,
         )
-        rng = np.random.default_rng(self.seed)
-        for epoch in range(1, epochs + 1):
+        done = _restore(learner, checkpoint)
+        for epoch in range(done + 1, epochs + 1):
+            rng = np.random.default_rng((self.seed, epoch))
             for number, i in enumerate(rng.permutation(len(examples)), 1):
                 self._learn(learner, examples[i])
                 if progress:
                     progress(f"epoch {epoch}", number, len(examples))
             self.weights_ = learner.averaged()
+            if checkpoint:
+                with checkpoint.open("wb") as file:
+                    np.savez(file, epoch=epoch, **learner.state())  # type: ignore[arg-type]
             if after_epoch and after_epoch(epoch, self):
                 break
         return self
@@ -247,7 +270,8 @@ class Li2014Parser:
             learner.weights[right, example.labels[where, None]].sum()
             - learner.weights[wrong, found[where, None]].sum()
         )
-        loss = float((heads != example.heads).sum())
+        wrong_heads = heads != example.heads
+        loss = float((differs if self.labelled_loss else wrong_heads).sum())
         learner.learn(
             (right, example.labels[where]), (wrong, found[where]), loss=loss, margin=float(margin)
         )
@@ -261,30 +285,56 @@ class Li2014Parser:
         return eisner(table) if self.decoder == "eisner" else spanning_tree(table)
 
     def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
-        """Parse a document that has EDUs and syntax."""
-        if not doc.edus:
-            return Parse(doc, DepTree())
-        arcs = self.arcs(doc)
+        """Parse a document that has EDUs and syntax.
+
+        Up to `EXACT_EDUS` the tree is the best there is. A longer text is parsed in blocks of
+        whole paragraphs, then the roots of the blocks are parsed in the same way.
+        """
+        about = {"parser": self.name, "relations": self.relations, "decoder": self.decoder}
+        n = len(doc.edus)
+        if not n:
+            return Parse(doc, DepTree(), provenance=about)
+        table = EDUTable.of(doc)
+        result = _Result(n)
+        members = np.arange(n)
+        while len(members) > EXACT_EDUS:
+            roots = []
+            for block in _blocks(members, doc.edu_paragraphs()):
+                roots.append(self._parse_part(doc, table, block, result))
+            members = np.array(roots)
+        self._parse_part(doc, table, members, result)
+        candidates: tuple[Candidate, ...] = ()
+        if kbest > 1 and n <= EXACT_EDUS:
+            candidates = self._candidates(self.arcs(doc), kbest)
+        tree = self._tree(result.heads, result.labels)
+        scores = Scores(
+            heads=tuple(result.head_probabilities.tolist()),
+            arc_relations=tuple(result.relation_probabilities.tolist()),
+        )
+        return Parse(doc, tree, scores, candidates, about)
+
+    def _parse_part(self, doc: Document, table: EDUTable, members: Ints, result: _Result) -> int:
+        """Parse some EDUs among themselves, note their heads, return the root."""
+        arcs = self._arcs(doc, table, members)
         scores, labels = arcs.scores(self.weights_, self._root_label)
         heads = self._decode(scores)
-        tree = self._tree(heads, labels)
-        candidates: tuple[Candidate, ...] = ()
-        if kbest > 1:
-            search = eisner_kbest if self.decoder == "eisner" else kbest_spanning
-            candidates = tuple(
-                Candidate(self._tree(found, labels), float(score))
-                for found, score in search(_square(scores), kbest)
-            )
-        return Parse(
-            doc,
-            tree,
-            self._probabilities(arcs, scores, labels, heads),
-            candidates,
-            {"parser": self.name, "relations": self.relations, "decoder": self.decoder},
+        units = np.arange(len(members))
+        result.heads[members] = np.where(heads == ROOT, ROOT, members[heads])
+        result.labels[members] = labels[heads, units]
+        probabilities = self._probabilities(arcs, scores, labels, heads)
+        result.head_probabilities[members], result.relation_probabilities[members] = probabilities
+        return int(members[heads == ROOT][0])
+
+    def _candidates(self, arcs: Arcs, kbest: int) -> tuple[Candidate, ...]:
+        scores, labels = arcs.scores(self.weights_, self._root_label)
+        search = eisner_kbest if self.decoder == "eisner" else kbest_spanning
+        return tuple(
+            Candidate(self._tree(heads, labels[heads, np.arange(len(heads))]), float(score))
+            for heads, score in search(_square(scores), kbest)
         )
 
     def _tree(self, heads: Ints, labels: Ints) -> DepTree:
-        chosen = [self.labels_[labels[head, i]] for i, head in enumerate(heads.tolist())]
+        chosen = [self.labels_[label] for label in labels.tolist()]
         return DepTree(
             tuple(heads.tolist()),
             tuple(relation for relation, _ in chosen),
@@ -293,22 +343,85 @@ class Li2014Parser:
 
     def _probabilities(
         self, arcs: Arcs, scores: npt.NDArray[np.float32], labels: Ints, heads: Ints
-    ) -> Scores:
-        """Return the probability of each head (marginal over trees) and relation (given the arc)."""
-        marginals = eisner_marginals if self.decoder == "eisner" else matrix_tree_marginals
-        _, table = marginals(_square(scores) / self.temperature)
+    ) -> tuple[Floats, Floats]:
+        """Return the probability of each head, over all trees, and of each relation, given its arc.
+
+        Beyond `MARGINAL_EDUS`, where summing over trees takes too long, heads compete only with
+        each other.
+        """
         units = np.arange(len(heads))
-        all_labels = self.weights_[arcs.rows(heads, units)].sum(axis=1) / self.relation_temperature
-        all_labels[heads >= 0, self._root_label] = -np.inf
-        all_labels -= all_labels.max(axis=1, keepdims=True)
-        shares = np.exp(all_labels)
-        shares /= shares.sum(axis=1, keepdims=True)
-        chosen = shares[units, labels[heads, units]]
+        table = _square(scores) / self.temperature
+        if len(heads) <= MARGINAL_EDUS:
+            sum_over = eisner_marginals if self.decoder == "eisner" else matrix_tree_marginals
+            table = sum_over(table)[1]
+        else:
+            np.fill_diagonal(table, -np.inf)
+            table[:, 1:] = _softmax(table[:, 1:], axis=0)
+        found = np.clip(table[heads + 1, units + 1], 0, 1)
+        relations = self.weights_[arcs.rows(heads, units)].sum(axis=1) / self.relation_temperature
+        relations[heads >= 0, self._root_label] = -np.inf
+        chosen = _softmax(relations.astype(np.float64), axis=1)[units, labels[heads, units]]
         chosen[heads == ROOT] = 1.0
-        return Scores(
-            heads=tuple(np.clip(table[heads + 1, units + 1], 0, 1).tolist()),
-            arc_relations=tuple(chosen.tolist()),
-        )
+        return found, chosen
+
+    def calibrate(
+        self, parses: Sequence[Parse], coarse: Callable[[str], str] | None = None
+    ) -> None:
+        """Choose the temperatures under which gold heads and relations are most probable."""
+        grid = np.geomspace(0.02, 5, 24)
+        losses = np.zeros((2, len(grid)))
+        index = {label: i for i, label in enumerate(self.labels_)}
+        for parse in parses:
+            tree = self._target(parse, coarse)
+            if not 1 < tree.n_edus <= MARGINAL_EDUS:
+                continue
+            arcs = self.arcs(parse.document)
+            table = _square(arcs.scores(self.weights_, self._root_label)[0])
+            heads, units = np.array(tree.heads), np.arange(tree.n_edus)
+            labels = [
+                index.get(label, -1)
+                for label in zip(tree.relations, tree.multinuclear, strict=True)
+            ]
+            known = np.flatnonzero((np.array(labels) >= 0) & (heads >= 0))
+            relations = self.weights_[arcs.rows(heads, units)].sum(axis=1).astype(np.float64)
+            relations[:, self._root_label] = -np.inf
+            sum_over = eisner_marginals if self.decoder == "eisner" else matrix_tree_marginals
+            for place, temperature in enumerate(grid):
+                marginals = sum_over(table / temperature)[1][heads + 1, units + 1]
+                losses[0, place] -= np.log(np.maximum(marginals, 1e-12)).sum()
+                shares = _softmax(relations / temperature, axis=1)[known, np.array(labels)[known]]
+                losses[1, place] -= np.log(np.maximum(shares, 1e-12)).sum()
+        self.temperature, self.relation_temperature = (float(grid[row.argmin()]) for row in losses)
+
+    def name_features(self, parses: Sequence[Parse], rows: set[int]) -> dict[int, str]:
+        """Return, for rows of weights, the feature that leads there in some gold arc, in words."""
+        names: dict[int, str] = {}
+        for parse in parses:
+            arcs, doc = self.arcs(parse.document), parse.document
+            heads = np.array(
+                to_dependencies(parse.source or parse.tree, multinuclear=self.convention).heads
+            )
+            units = np.arange(len(heads))
+            found = arcs.rows(heads, units)
+            for arc, column in zip(*np.nonzero(np.isin(found, list(rows))), strict=True):
+                row = int(found[arc, column])
+                if row not in names:
+                    names[row] = _in_words(
+                        doc, self._column_templates()[column], int(heads[arc]), int(arc)
+                    )
+            if len(names) == len(rows):
+                break
+        return names
+
+    def _column_templates(self) -> list[Template]:
+        """Return the templates in the order of the columns of `Arcs.rows`."""
+        single = [t for t in self.templates if not t.pair and not (t.head and t.dependent)]
+        double = [t for t in self.templates if t.pair or (t.head and t.dependent)]
+        return [
+            *[t for t in single if t.head],
+            *[t for t in single if t.dependent],
+            *double,
+        ]
 
     def save(self, folder: Path) -> None:
         """Write configuration, labels and weights (only rows that are not zero)."""
@@ -322,6 +435,7 @@ class Li2014Parser:
             "relations": self.relations,
             "bits": self.bits,
             "aggressiveness": self.aggressiveness,
+            "labelled_loss": self.labelled_loss,
             "seed": self.seed,
             "temperature": self.temperature,
             "relation_temperature": self.relation_temperature,
@@ -353,21 +467,70 @@ class Li2014Parser:
         return parser
 
 
+def _restore(learner: OnlineLearner, checkpoint: Path | None) -> int:
+    """Restore a learner from a checkpoint that fits it; return how many epochs it has done."""
+    if checkpoint is None or not checkpoint.is_file():
+        return 0
+    with np.load(checkpoint, allow_pickle=False) as state:
+        if state["weights"].shape != learner.weights.shape:
+            raise ModelError(f"{checkpoint} is of another training: remove it to start anew")
+        learner.restore(state)
+        return int(state["epoch"])
+
+
+class _Result:
+    """The heads, labels and probabilities of a document while its parts are being parsed."""
+
+    def __init__(self, n: int) -> None:
+        self.heads = np.full(n, ROOT)
+        self.labels = np.zeros(n, dtype=np.int64)
+        self.head_probabilities = np.ones(n)
+        self.relation_probabilities = np.ones(n)
+
+
+def _blocks(members: Ints, paragraphs: Sequence[int]) -> list[Ints]:
+    """Cut EDUs into blocks of at most `BLOCK_EDUS`, between paragraphs where that can be."""
+    blocks: list[Ints] = []
+    start = cut = 0
+    for at in range(1, len(members) + 1):
+        if at == len(members) or paragraphs[members[at]] != paragraphs[members[at - 1]]:
+            cut = at
+        if at - start >= BLOCK_EDUS or at == len(members):
+            end = cut if cut > start else at
+            blocks.append(members[start:end])
+            start = cut = end
+    if start < len(members):
+        blocks.append(members[start:])
+    return blocks
+
+
+def _in_words(doc: Document, template: Template, head: int, dependent: int) -> str:
+    """Say what a feature is, with an arc that has it."""
+    texts = doc.edu_texts
+    there = f"{texts[head][:40]!r}" if head >= 0 else "the root"
+    return f"{template}, as in {there} ← {texts[dependent][:40]!r}".replace("|", "/")
+
+
+def _softmax(table: Floats, axis: int) -> Floats:
+    shares = np.exp(table - table.max(axis=axis, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=axis, keepdims=True))
+
+
 SEMANTIC = ("path", "wup", "res", "jcn", "lin")
 
 
-def semantic_pairs(doc: Document, table: EDUTable) -> dict[str, Ints]:
+def semantic_pairs(doc: Document, members: Ints) -> dict[str, Ints]:
     """Return the five WordNet similarities of each pair, in steps of a tenth."""
     from rhetorica.features.wordnet import edu_similarities
 
-    values = edu_similarities(doc)
+    values = edu_similarities(doc)[:, members][:, :, members]
     steps = np.minimum(np.ceil(values * 10), 10).astype(np.int64) + 1
-    steps = np.concatenate([steps, np.zeros((len(SEMANTIC), 1, table.n_edus), np.int64)], axis=1)
-    return dict(zip(SEMANTIC, steps, strict=True))
+    root = np.zeros((len(SEMANTIC), 1, len(members)), np.int64)
+    return dict(zip(SEMANTIC, np.concatenate([steps, root], axis=1), strict=True))
 
 
 def _square(scores: npt.NDArray[np.float32]) -> Floats:
-    """Turn (heads with the root last) x dependents into the decoders' square with the root first."""
+    """Turn heads (the root last) x dependents into the decoders' square, the root first."""
     n = scores.shape[1]
     table = np.full((n + 1, n + 1), -np.inf)
     table[0, 1:] = scores[n]

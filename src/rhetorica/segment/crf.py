@@ -1,9 +1,10 @@
 """``crf``: a linear-chain CRF over the tokens of a sentence (Heilman & Sagae 2015, section 3).
 
-Each token is labelled as the beginning or the continuation of an EDU; the first token of a sentence
-always begins one. Their features, and more of our own (see `rhetorica.segment.features`), with L2
-regularisation. Deviations: the tree features come from a dependency tree unless a document has
-phrase structures; features seen once are dropped, which halves the model at no cost in accuracy.
+Each token is labelled as the beginning or the continuation of an EDU; the first token of a
+sentence always begins one. Their features, and more of our own (see `rhetorica.segment.features`),
+with L2 regularisation. Deviations: the tree features come from a dependency tree unless a document
+has phrase structures; features seen once are dropped and a little L1 is added, which makes the
+model a tenth as large at a cost of less than a tenth of a point.
 """
 
 from __future__ import annotations
@@ -36,13 +37,15 @@ class CRFSegmenter:
         self,
         *,
         groups: Sequence[str] = GROUPS,
-        l2: float = 1.0,
+        l2: float = 0.5,
+        l1: float = 0.1,
         iterations: int = 100,
         min_count: int = 2,
         phrases: bool = False,
     ) -> None:
         self.groups = tuple(groups)
         self.l2 = l2
+        self.l1 = l1
         self.iterations = iterations
         self.min_count = min_count
         self.phrases = phrases
@@ -54,7 +57,7 @@ class CRFSegmenter:
         trainer = _Trainer(progress)
         trainer.set_params(
             {
-                "c1": 0.0,
+                "c1": self.l1,
                 "c2": self.l2,
                 "max_iterations": self.iterations,
                 "feature.minfreq": self.min_count,
@@ -87,6 +90,7 @@ class CRFSegmenter:
             "segmenter": self.name,
             "groups": list(self.groups),
             "l2": self.l2,
+            "l1": self.l1,
             "iterations": self.iterations,
             "min_count": self.min_count,
             "phrases": self.phrases,

@@ -125,7 +125,7 @@ def _right_siblings(syntax: Syntax, sentence: range) -> list[int]:
 def _corners(syntax: Syntax, sentence: range, rows: list[list[str]]) -> None:
     lowered, tags, deprels, heads = syntax.lowered, syntax.tags, syntax.deprels, syntax.heads
     lefts, rights = syntax.lefts, syntax.rights
-    before = ""
+    before = ended = ""
     for i, row in zip(sentence, rows, strict=True):
         top = i
         while (head := heads[top]) >= 0 and lefts[head] == i:
@@ -136,6 +136,8 @@ def _corners(syntax: Syntax, sentence: range, rows: list[list[str]]) -> None:
             f"lct={label}|{tags[top]}",
             f"lcw={label}|{lowered[i]}",
             f"lcb={label}|{before}",
+            f"re={before}|{tags[i]}",
+            f"ret={ended}|{label}",
         )
         if head >= 0:
             row += (f"lch={label}|{tags[head]}", f"lchw={label}|{lowered[head]}")
@@ -145,7 +147,7 @@ def _corners(syntax: Syntax, sentence: range, rows: list[list[str]]) -> None:
         top = i
         while (head := heads[top]) >= 0 and rights[head] == i:
             top = head
-        before = deprels[top]
+        before, ended = deprels[top], f"{deprels[top]}|{_bucket(i - lefts[top] + 1)}"
         row.append(f"rc={before}")
 
 

@@ -194,3 +194,19 @@ def _with_syntax(doc: Document, tokens: list[Token], starts: list[int]) -> Docum
             for first, last in zip(starts, ends, strict=True)
         )
     return replace(doc, tokens=tuple(tokens), sentences=sentences)
+
+
+_COMMON = frozenset(
+    "the of and to in a is that it for was on are as with be i you he she they we this have from "
+    "or had by not but what all were when your can there an which do their if will so my me at "
+    "his her has out about no just like who get would them said been our know more".split()
+)
+
+
+def looks_english(text: str) -> bool:
+    """Guess whether a text is English: common words are too many to miss. Short texts pass."""
+    words = text.lower().split(None, 400)[:400]
+    if len(words) < 20:
+        return True
+    known = sum(word.strip(".,;:!?\"'()") in _COMMON for word in words)
+    return known / len(words) > 0.1

@@ -1,0 +1,160 @@
+"""Train segmenters and parsers from treebanks, choose settings on dev data, write model folders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rhetorica.document import Document
+from rhetorica.evaluate import evaluate, segmentation
+from rhetorica.evaluate.counts import Counts
+from rhetorica.parse.li2014 import Li2014Parser
+from rhetorica.parses import Parse
+from rhetorica.relations import RelationSet
+from rhetorica.segment.boundaries import Segmenter, cut
+from rhetorica.segment.crf import CRFSegmenter
+from rhetorica.segment.features import GROUPS
+from rhetorica.segment.logistic import LogisticSegmenter
+from rhetorica.text import annotate_all
+
+Say = Callable[[str], None]
+L2_GRID = tuple(2.0**power for power in range(-6, 7))
+"""The strengths that Heilman & Sagae (2015, section 3.2) try for their segmenter."""
+
+
+def with_predicted_syntax(docs: Iterable[Document]) -> list[Document]:
+    """Annotate the raw text of documents and cut it at their gold EDU starts."""
+    golds = list(docs)
+    raw = [Document(gold.text, id=gold.id, language=gold.language) for gold in golds]
+    result = []
+    for gold, doc in zip(golds, annotate_all(raw), strict=True):
+        starts = {edu.start for edu in gold.edus}
+        result.append(cut(doc, [float(token.start in starts) for token in doc.tokens]).document)
+    return result
+
+
+def segmentation_score(
+    segmenter: Segmenter, golds: Sequence[Document], docs: Sequence[Document], variant: str = "all"
+) -> Counts:
+    """Score a segmenter on documents with (gold or predicted) syntax against gold EDUs."""
+    total = Counts()
+    for gold, doc in zip(golds, docs, strict=True):
+        pred = cut(replace(doc, edus=()), segmenter.boundaries(doc))
+        total += segmentation.counts(Parse(gold), pred, variant=variant)  # type: ignore[arg-type]
+    return total
+
+
+def train_crf(
+    docs: Sequence[Document],
+    dev: Sequence[Document],
+    out: Path,
+    *,
+    groups: Sequence[str] = GROUPS,
+    l2: Sequence[float] = (0.5,),
+    l1: float = 0.1,
+    iterations: int = 100,
+    min_count: int = 2,
+    phrases: bool = False,
+    say: Say = print,
+) -> CRFSegmenter:
+    """Train the CRF segmenter with each strength; write the best on dev, from raw text."""
+    raw_dev = with_predicted_syntax(dev) if not phrases else list(dev)
+    best: tuple[float, CRFSegmenter] | None = None
+    for strength in l2:
+        model = CRFSegmenter(
+            groups=groups,
+            l2=strength,
+            l1=l1,
+            iterations=iterations,
+            min_count=min_count,
+            phrases=phrases,
+        )
+        model.fit(docs, progress=lambda i, loss: say(f"iteration {i}: loss {loss:.1f}"))
+        f1 = segmentation_score(model, dev, raw_dev).f1
+        say(f"l2 {strength:g}: dev F1 {100 * f1:.2f}")
+        if best is None or f1 > best[0]:
+            best = f1, model
+            model.save(out)
+    if best is None:
+        raise ValueError("no strength to try")
+    return best[1]
+
+
+def train_logistic(
+    docs: Sequence[Document],
+    dev: Sequence[Document],
+    out: Path,
+    *,
+    l2: float | None = None,
+    bags: int = 10,
+    seed: int = 0,
+    say: Say = print,
+) -> LogisticSegmenter:
+    """Train CODRA's segmenter; its strength comes from cross-validation unless given."""
+    model = LogisticSegmenter(l2=l2, bags=bags, seed=seed).fit(docs, progress=say)
+    model.save(out)
+    f1 = segmentation_score(model, dev, with_predicted_syntax(dev)).f1
+    say(f"l2 {model.l2:g}: dev F1 {100 * f1:.2f}")
+    return model
+
+
+def train_li2014(
+    train: Sequence[Parse],
+    dev: Sequence[Parse],
+    out: Path,
+    *,
+    relations: RelationSet,
+    coarse: bool = False,
+    epochs: int = 12,
+    patience: int = 3,
+    resume: bool = False,
+    say: Say = print,
+    progress: Callable[[str, int, int], None] | None = None,
+    **settings: Any,
+) -> Li2014Parser:
+    """Train the dependency parser; keep the epoch that is best on dev (LAS), then calibrate.
+
+    Training ends when ``patience`` epochs in a row bring nothing. The state after each epoch is
+    kept in the model folder until training is over; ``resume`` goes on from it.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    checkpoint = out / "checkpoint.npz"
+    if not resume:
+        checkpoint.unlink(missing_ok=True)
+    labels = relations.coarse if coarse else None
+    name = relations.label_name if coarse else "fine"
+    parser = Li2014Parser(relations=f"{relations.name} {name}", **settings)
+    best, best_epoch = -1.0, 0
+    best_weights = None
+
+    def after_epoch(epoch: int, parser: Li2014Parser) -> bool:
+        nonlocal best, best_epoch, best_weights
+        preds = [parser(parse.document) for parse in dev]
+        report = evaluate(dev, preds, labels=relations.coarse, convention=parser.convention)
+        uas = report["attachment", "unlabelled", "arcs"].f1
+        las = report["attachment", "labelled", "arcs"].f1
+        say(f"epoch {epoch}: dev UAS {100 * uas:.2f}, LAS (coarse) {100 * las:.2f}")
+        if las > best:
+            best, best_epoch, best_weights = las, epoch, parser.weights_
+        return epoch - best_epoch >= patience
+
+    parser.fit(
+        train,
+        epochs=epochs,
+        after_epoch=after_epoch,
+        progress=progress,
+        coarse=labels,
+        checkpoint=checkpoint,
+    )
+    if best_weights is not None:
+        parser.weights_ = best_weights
+    parser.calibrate(dev, labels)
+    parser.save(out)
+    checkpoint.unlink(missing_ok=True)
+    say(
+        f"epoch {best_epoch} kept; temperatures {parser.temperature:.2f} (heads), "
+        f"{parser.relation_temperature:.2f} (relations)"
+    )
+    return parser
