@@ -840,7 +840,6 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--learn-rate", type=float, default=0.002, help="peak learning rate")
     parser.add_argument("--dropout", type=float, default=0.2, help="dropout rate")
     parser.add_argument("--eval-every", type=int, default=2, help="epochs between evaluations")
-    parser.add_argument("--fold", metavar="K/N", help="leave out GUM's documents K, K + N, ...")
     parser.add_argument("--limit", type=int, default=None, help="use only so many documents (test)")
     return parser.parse_args()
 
@@ -853,9 +852,6 @@ def main() -> None:
     fix_random_seed(args.seed)
     numpy.random.seed(args.seed)
     gum, ewt = read_gum(args.gum, "train")[: args.limit], read_ewt(args.ewt, "train")[: args.limit]
-    if args.fold:
-        fold, folds = map(int, args.fold.split("/"))
-        gum = [document for i, document in enumerate(gum) if i % folds != fold]
     gum_dev, ewt_dev = read_gum(args.gum, "dev")[: args.limit], read_ewt(args.ewt, "dev")
     log(f"documents: GUM {len(gum)}, EWT {len(ewt)}; dev: GUM {len(gum_dev)}, EWT {len(ewt_dev)}")
     nlp = build_pipeline(args.width, args.depth, args.hidden)

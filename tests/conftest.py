@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on what else the machine is doing.
+settings.register_profile("default", deadline=None)
+settings.load_profile("default")
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

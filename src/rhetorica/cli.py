@@ -296,11 +296,8 @@ TrainCorpus = Annotated[
 ]
 ModelOut = Annotated[Path, typer.Option("--out", "-o", help="Model folder to write.")]
 Syntax = Annotated[
-    str,
-    typer.Option(
-        help="Syntax to learn from: gold (the corpus's), predicted (by our pipeline), or a folder "
-        "of CoNLL-U files such as scripts/jackknife_syntax.py writes."
-    ),
+    Literal["gold", "predicted"],
+    typer.Option(help="Syntax to learn from: gold (the corpus's) or predicted (by our pipeline)."),
 ]
 
 
@@ -432,8 +429,6 @@ def _training_documents(
     from rhetorica.training import with_predicted_syntax
 
     dev = [parse.document for parse in read_corpus(corpus, folder, "dev")]
-    if syntax not in ("gold", "predicted"):
-        return [parse.document for parse in _read([syntax], "conllu")], dev
     docs = [parse.document for parse in read_corpus(corpus, folder, "train")]
     _say(f"{len(docs)} training documents, {len(dev)} dev documents")
     return (with_predicted_syntax(docs) if syntax == "predicted" else docs), dev

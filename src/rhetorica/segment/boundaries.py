@@ -26,6 +26,8 @@ def cut(doc: Document, probabilities: Sequence[float], *, threshold: float = 0.5
     The EDUs cover every token, so nothing of the text is lost. The result has no tree; its scores
     hold the probability of each EDU's start.
     """
+    if not doc.tokens:
+        return Parse(doc)
     starts = [i for i, p in enumerate(probabilities) if p > threshold or i == 0]
     tokens = doc.tokens
     # Words that share one span (French "du") cannot be parted.
@@ -36,7 +38,7 @@ def cut(doc: Document, probabilities: Sequence[float], *, threshold: float = 0.5
         for first, last in zip(starts, ends, strict=True)
     )
     scores = Scores(boundaries=tuple(float(probabilities[i]) for i in starts))
-    return Parse(replace(doc, edus=edus), scores=scores if edus else None)
+    return Parse(replace(doc, edus=edus), scores=scores)
 
 
 def gold_starts(doc: Document) -> list[bool]:

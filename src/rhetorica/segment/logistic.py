@@ -7,7 +7,8 @@ starts there (they say: whether one ends after the token before). Features:
   the boundary marked, in variations (with and without lexical heads, one or two nodes to either
   side); for each, the share of boundaries among its occurrences in the training data (its maximum
   likelihood estimate), as a number and in five steps. Their nodes are constituents; here a node is
-  a word with its subtree, and the production the row of its dependents and itself;
+  a word with its subtree, and the production the row of its dependents and itself. The words at
+  the boundary count as variations, too: without constituents, less is known of what begins there;
 - part-of-speech and chunk tags; relative position and distances to both ends of the sentence;
 - the same features of the tokens before and after.
 
@@ -178,6 +179,8 @@ def _patterns(syntax: Syntax, sentence: range) -> Iterator[list[str]]:
             f"e{label}:" + _production(syntax, row, near, at, node),
             f"f{label}:" + _production(syntax, row, near, at, node) + own,
             f"g{syntax.lowered[i - 1]}{own}",
+            f"h{syntax.tags[i - 1]}{own}",
+            f"i{own}",
         ]
 
 

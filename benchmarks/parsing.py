@@ -1,0 +1,76 @@
+"""How well the parsers do on a dev set, with gold EDUs and from raw text.
+
+    python benchmarks/parsing.py ../shared/data/gum --corpus gum --parsers li2014
+
+Prints Markdown with one row a parser and setting, and the signatures. "raw" means from the bare
+text: the pipeline's own sentences, syntax and EDUs; relations are compared by coarse class.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from rhetorica import Document, Parse, load
+from rhetorica.corpora import read_corpus
+from rhetorica.evaluate import evaluate
+from rhetorica.parse import PARSERS
+from rhetorica.relations import relation_set
+
+COLUMNS = (
+    ("segmentation", "all", "starts"),
+    ("parseval", "original", "span"),
+    ("parseval", "original", "nuclearity"),
+    ("parseval", "original", "relation"),
+    ("parseval", "original", "full"),
+    ("attachment", "unlabelled", "arcs"),
+    ("attachment", "labelled", "arcs"),
+)
+
+
+def main() -> None:
+    """Parse, score, print."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--corpus", default="gum")
+    arguments.add_argument("--split", default="dev")
+    arguments.add_argument("--parsers", nargs="*", default=PARSERS)
+    options = arguments.parse_args()
+    golds = list(read_corpus(options.corpus, options.folder, options.split))
+    relations = relation_set(options.corpus)
+    signatures: set[str] = set()
+    print("| parser | input | seg | span | nuc | rel | full | UAS | LAS | words/CPU-s |")
+    print("|" + "---|" * 10)
+    for name in options.parsers:
+        pipeline = load("en", parser=name, model=options.corpus)
+        inputs = {
+            "gold EDUs, syntax": [parse.document for parse in golds],
+            "raw text": [Document(parse.document.text, id=parse.id) for parse in golds],
+        }
+        pipeline(Document.from_edus(["It rained", "so we left."]))  # load and compile
+        for label, docs in inputs.items():
+            start = time.process_time()
+            preds: list[Parse] = [replace(parse) for parse in pipeline.pipe(docs)]
+            seconds = time.process_time() - start
+            report = evaluate(
+                golds,
+                preds,
+                labels=relations.coarse,
+                label_name=relations.label_name,
+                corpus=f"{options.corpus}-{options.split}",
+            )
+            cells = [f"{100 * report[key].f1:.2f}" for key in COLUMNS]
+            words = sum(len(parse.document.text.split()) for parse in golds)
+            print(
+                f"| {name} | {label} | {' | '.join(cells)} | {words / seconds:,.0f} |", flush=True
+            )
+            signatures |= {row.signature for row in report.table() if row.metric != "labelling"}
+    print()
+    for signature in sorted(signatures):
+        print(f"`{signature}`")
+
+
+if __name__ == "__main__":
+    main()
