@@ -37,7 +37,9 @@ def stages(text: str, segmenter: str, parser: str) -> list[tuple[str, float]]:
     """Return the CPU seconds of each stage for one document."""
     syntax, doc = timed(lambda: annotate(Document(text)))
     chosen = load_segmenter(segmenter)
-    segmentation, parse = timed(lambda: cut(doc, chosen.boundaries(doc)))
+    segmentation, parse = timed(
+        lambda: cut(doc, chosen.boundaries(doc), threshold=chosen.threshold)
+    )
     tree = load_parser(parser)
     parsing, _ = timed(lambda: tree(parse.document))
     return [

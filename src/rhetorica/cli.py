@@ -454,7 +454,10 @@ def reproduce_li2014_command(
         Path, typer.Option(help="Where finished trainings are kept, to go on from.")
     ] = Path("runs/li2014"),
     epochs: int = 8,
-    semantic: Annotated[bool, typer.Option(help="With feature type 6 (slow).")] = True,
+    semantic: Annotated[bool, typer.Option(help="With feature type 6.")] = True,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fine relations with all feature types only.")
+    ] = False,
 ) -> None:
     """Make the analogues of Tables 3 to 8 of Li et al. (2014), in Markdown.
 
@@ -466,7 +469,9 @@ def reproduce_li2014_command(
     folders = {name: folder for name, folder in given.items() if folder is not None}
     if not folders:
         raise typer.BadParameter("give --gum or --scidtb, or both")
-    typer.echo(reproduce_li2014(folders, work, epochs=epochs, semantic=semantic, say=_say))
+    typer.echo(
+        reproduce_li2014(folders, work, epochs=epochs, semantic=semantic, quick=quick, say=_say)
+    )
 
 
 @app.command()

@@ -14,6 +14,7 @@ from rhetorica.parse.li2014 import Li2014Parser
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet
 from rhetorica.segment.boundaries import Segmenter, cut
+from rhetorica.segment.calibration import fit_calibration
 from rhetorica.segment.crf import CRFSegmenter
 from rhetorica.segment.features import GROUPS
 from rhetorica.segment.logistic import LogisticSegmenter
@@ -41,7 +42,8 @@ def segmentation_score(
     """Score a segmenter on documents with (gold or predicted) syntax against gold EDUs."""
     total = Counts()
     for gold, doc in zip(golds, docs, strict=True):
-        pred = cut(replace(doc, edus=()), segmenter.boundaries(doc))
+        bare = replace(doc, edus=())
+        pred = cut(bare, segmenter.boundaries(doc), threshold=segmenter.threshold)
         total += segmentation.counts(Parse(gold), pred, variant=variant)  # type: ignore[arg-type]
     return total
 
@@ -79,6 +81,7 @@ def train_crf(
             model.save(out)
     if best is None:
         raise ValueError("no strength to try")
+    _calibrate(best[1], dev, raw_dev, out, say)
     return best[1]
 
 
@@ -95,9 +98,24 @@ def train_logistic(
     """Train CODRA's segmenter; its strength comes from cross-validation unless given."""
     model = LogisticSegmenter(l2=l2, bags=bags, seed=seed).fit(docs, progress=say)
     model.save(out)
-    f1 = segmentation_score(model, dev, with_predicted_syntax(dev)).f1
-    say(f"l2 {model.l2:g}: dev F1 {100 * f1:.2f}")
+    raw_dev = with_predicted_syntax(dev)
+    say(f"l2 {model.l2:g}: dev F1 {100 * segmentation_score(model, dev, raw_dev).f1:.2f}")
+    _calibrate(model, dev, raw_dev, out, say)
     return model
+
+
+def _calibrate(
+    model: CRFSegmenter | LogisticSegmenter,
+    dev: Sequence[Document],
+    raw_dev: Sequence[Document],
+    out: Path,
+    say: Say,
+) -> None:
+    """Calibrate a segmenter on dev from raw text, and write it again."""
+    model.slope, model.bias = fit_calibration(model, raw_dev)
+    model.save(out)
+    f1 = segmentation_score(model, dev, raw_dev).f1
+    say(f"slope {model.slope:.3f}, bias {model.bias:.3f}: dev F1 {100 * f1:.2f}")
 
 
 def train_li2014(

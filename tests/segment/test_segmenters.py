@@ -48,7 +48,7 @@ def trained(request: pytest.FixtureRequest) -> CRFSegmenter | LogisticSegmenter:
 
 def test_a_few_sentences_are_learned(trained: CRFSegmenter | LogisticSegmenter) -> None:
     for doc in training_documents():
-        found = cut(doc, trained.boundaries(doc)).document
+        found = cut(doc, trained.boundaries(doc), threshold=trained.threshold).document
         assert found.edu_texts == doc.edu_texts
 
 
@@ -65,7 +65,9 @@ def test_training_is_deterministic(trained: CRFSegmenter | LogisticSegmenter) ->
     if isinstance(trained, LogisticSegmenter):
         again: Segmenter = LogisticSegmenter(l2=0.02, bags=3).fit(training_documents())
     else:
-        again = CRFSegmenter(groups=trained.groups, l2=0.1, l1=0.0, min_count=1).fit(training_documents())
+        again = CRFSegmenter(groups=trained.groups, l2=0.1, l1=0.0, min_count=1).fit(
+            training_documents()
+        )
     doc = annotate("I stayed because the road was wet.")
     assert again.boundaries(doc) == trained.boundaries(doc)
 
@@ -111,7 +113,7 @@ def test_shipped_models_know_clauses(name: str) -> None:
     ]
     (parse,) = segment_all([doc.text], segmenter=name)
     assert parse.scores is not None
-    assert all(0.5 < p <= 1 for p in parse.scores.boundaries)
+    assert all(load_segmenter(name).threshold < p <= 1 for p in parse.scores.boundaries)
 
 
 def test_baselines() -> None:
@@ -141,3 +143,29 @@ def test_a_damaged_model(tmp_path: Path) -> None:
     for name in ("crf", "logistic"):
         with pytest.raises(ModelError, match="cannot load"):
             load_segmenter(name, tmp_path)
+
+
+def test_calibration_is_learned_and_keeps_the_cuts() -> None:
+    docs = training_documents()
+    model = CRFSegmenter(l2=0.1, l1=0.0, min_count=1).fit(docs)
+    before = [cut(doc, model.boundaries(doc), threshold=model.threshold).document for doc in docs]
+    model.slope, model.bias = 0.5, -0.4
+    after = [cut(doc, model.boundaries(doc), threshold=model.threshold).document for doc in docs]
+    assert [doc.edus for doc in before] == [doc.edus for doc in after]
+    assert model.threshold < 0.5
+
+
+def test_fitted_calibration_makes_probabilities_honest() -> None:
+    from rhetorica.segment.calibration import calibrated, fit_calibration
+
+    class Overconfident:
+        name, threshold = "loud", 0.5
+
+        def boundaries(self, doc: Document) -> list[float]:
+            return [0.999 if i % 2 else 0.001 for i in range(len(doc.tokens))]
+
+    docs = training_documents()
+    slope, bias = fit_calibration(Overconfident(), docs)
+    low, high = calibrated([0.001, 0.999], slope, bias)
+    assert 0.001 < low < 0.9
+    assert high < 0.999

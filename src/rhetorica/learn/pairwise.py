@@ -40,8 +40,10 @@ class Template(NamedTuple):
 class Arcs:
     """The features of all arcs of one document, ready to be scored.
 
-    ``heads`` and ``dependents`` hold rows of templates that look at one side: (n + 1, templates)
-    and (n, templates). ``columns`` are attributes for the templates of pairs.
+    ``head_rows`` and ``dependent_rows`` are the weights' rows of templates that look at one side:
+    (n + 1, templates) and (n, templates). For the other templates, ``head_values`` and
+    ``dependent_values`` hold attributes, ``pair_of`` says which of the pairs' attributes in
+    ``pair_values`` (n + 1, n, attributes) each has; the first of them is always 0.
     """
 
     n: int
@@ -49,7 +51,8 @@ class Arcs:
     dependent_rows: Ints
     head_values: Words
     dependent_values: Words
-    pair_values: Words
+    pair_values: npt.NDArray[np.uint32]
+    pair_of: Ints
     salts: Words
     bits: int
 
@@ -65,7 +68,9 @@ class Arcs:
         n = len(next(iter(units.values()))) - 1
         salts = np.arange(1, len(templates) + 1, dtype=np.uint64) * _MIX
         nothing = np.zeros(n + 1, dtype=np.uint64)
-        empty_pairs = np.zeros((n + 1, n), dtype=np.uint64)
+        names = sorted({t.pair for t in templates if t.pair})
+        tables = [np.zeros((n + 1, n)), *(pairs[name] for name in names)]
+        place = {"": 0} | {name: i for i, name in enumerate(names, 1)}
         one_sided = [not t.pair and not (t.head and t.dependent) for t in templates]
         single = [(t, s) for t, s, one in zip(templates, salts, one_sided, strict=True) if one]
         double = [(t, s) for t, s, one in zip(templates, salts, one_sided, strict=True) if not one]
@@ -87,10 +92,8 @@ class Arcs:
             rows("dependent")[:n],
             stacked([unit(t.head) for t, _ in double], (n + 1,)),
             stacked([unit(t.dependent)[:n] for t, _ in double], (n,)),
-            stacked(
-                [pairs[t.pair].astype(np.uint64) if t.pair else empty_pairs for t, _ in double],
-                (n + 1, n),
-            ),
+            np.stack([table.astype(np.uint32) for table in tables], axis=2),
+            np.array([place[t.pair] for t, _ in double], dtype=np.int64),
             np.array([s for _, s in double], dtype=np.uint64),
             bits,
         )
@@ -101,7 +104,7 @@ class Arcs:
             self.salts[:, None],
             self.head_values[:, heads],
             self.dependent_values[:, dependents],
-            self.pair_values[:, heads, dependents],
+            self.pair_values[heads, dependents].T[self.pair_of].astype(np.uint64),
             self.bits,
         )
         return np.concatenate(
@@ -121,6 +124,7 @@ class Arcs:
             self.head_values,
             self.dependent_values,
             self.pair_values,
+            self.pair_of,
             self.salts,
             np.uint64(64 - self.bits),
             weights,
@@ -141,7 +145,8 @@ def _best_labels_numpy(
     dependents: Floats,
     head_values: Words,
     dependent_values: Words,
-    pair_values: Words,
+    pair_values: npt.NDArray[np.uint32],
+    pair_of: Ints,
     salts: Words,
     shift: np.uint64,
     weights: Floats,
@@ -156,7 +161,7 @@ def _best_labels_numpy(
             salts[:, None],
             head_values[:, i : i + 1],
             dependent_values,
-            pair_values[:, i],
+            pair_values[i].T[pair_of].astype(np.uint64),
             64 - int(shift),
         )
         table = weights[rows].sum(axis=0) + heads[i] + dependents
@@ -175,7 +180,8 @@ def _best_labels(
     dependents: Floats,
     head_values: Words,
     dependent_values: Words,
-    pair_values: Words,
+    pair_values: npt.NDArray[np.uint32],
+    pair_of: Ints,
     salts: Words,
     shift: np.uint64,
     weights: Floats,
@@ -193,7 +199,9 @@ def _best_labels(
             for t in range(len(salts)):
                 mixed = (salts[t] ^ head_values[t, i]) * mix
                 mixed = ((mixed ^ (mixed >> right)) + dependent_values[t, j]) * mix
-                mixed = ((mixed ^ (mixed >> right)) + pair_values[t, i, j]) * mix
+                mixed = (
+                    (mixed ^ (mixed >> right)) + np.uint64(pair_values[i, j, pair_of[t]])
+                ) * mix
                 row = np.int64(mixed >> shift)
                 for label in range(width):
                     total[label] += weights[row, label]

@@ -78,7 +78,8 @@ class Pipeline:
         for doc in annotate_all(texts, self.syntax):
             boundaries: tuple[float, ...] = ()
             if not doc.edus and doc.tokens:
-                segmented = cut(doc, self.segmenter.boundaries(doc))
+                probabilities = self.segmenter.boundaries(doc)
+                segmented = cut(doc, probabilities, threshold=self.segmenter.threshold)
                 doc = segmented.document
                 boundaries = segmented.scores.boundaries if segmented.scores else ()
             parse = self.parser(replace(doc, language=doc.language or "en"), kbest=kbest)

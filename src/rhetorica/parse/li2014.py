@@ -58,7 +58,7 @@ BITS = 18
 EXACT_EDUS = 1000
 """Longer documents are parsed in blocks."""
 BLOCK_EDUS = 300
-MARGINAL_EDUS = 300
+MARGINAL_EDUS = 200
 """Up to here, probabilities of heads are sums over trees."""
 
 

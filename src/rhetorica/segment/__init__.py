@@ -77,6 +77,6 @@ def segment_all(
     """Cut a stream of texts into EDUs; the results carry the probability of each EDU's start."""
     chosen = load_segmenter(segmenter, model) if isinstance(segmenter, str) else segmenter
     for doc in annotate_all(texts, nlp):
-        parse = cut(doc, chosen.boundaries(doc))
+        parse = cut(doc, chosen.boundaries(doc), threshold=chosen.threshold)
         doc = parse.document
         yield replace(parse, document=replace(doc, language=doc.language or "en"))

@@ -19,6 +19,7 @@ class SentenceSegmenter:
     """Takes every sentence for an EDU."""
 
     name = "sentence"
+    threshold = 0.5
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return 1 for the first token of each sentence, 0 for the others."""
@@ -39,6 +40,7 @@ class RuleSegmenter:
     """
 
     name = "rules"
+    threshold = 0.5
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return 1 where a rule applies or a sentence starts, 0 elsewhere."""

@@ -11,9 +11,17 @@ from rhetorica.parses import Parse, Scores
 
 
 class Segmenter(Protocol):
-    """What all segmenters do: tell for each token how probable it is that an EDU starts there."""
+    """What all segmenters do: tell for each token how probable it is that an EDU starts there.
+
+    An EDU is cut where the probability is above the threshold.
+    """
 
     name: str
+
+    @property
+    def threshold(self) -> float:
+        """The probability above which an EDU is cut."""
+        ...
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return a probability for each token of a document with syntax."""

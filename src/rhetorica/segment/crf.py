@@ -21,6 +21,7 @@ from rhetorica.errors import ModelError
 from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
 from rhetorica.segment.boundaries import gold_starts
+from rhetorica.segment.calibration import calibrated, calibrated_half
 from rhetorica.segment.features import GROUPS, sentence_features
 from rhetorica.source import write_bytes, write_text
 
@@ -42,6 +43,8 @@ class CRFSegmenter:
         iterations: int = 100,
         min_count: int = 2,
         phrases: bool = False,
+        slope: float = 1.0,
+        bias: float = 0.0,
     ) -> None:
         self.groups = tuple(groups)
         self.l2 = l2
@@ -49,6 +52,7 @@ class CRFSegmenter:
         self.iterations = iterations
         self.min_count = min_count
         self.phrases = phrases
+        self.slope, self.bias = slope, bias
 
     def fit(
         self, docs: Iterable[Document], *, progress: Callable[[int, float], None] | None = None
@@ -74,15 +78,20 @@ class CRFSegmenter:
             self._open(path.read_bytes())
         return self
 
+    @property
+    def threshold(self) -> float:
+        """What one half was before calibration: honest probabilities cut at the same places."""
+        return calibrated_half(self.bias)
+
     def boundaries(self, doc: Document) -> list[float]:
-        """Return the marginal probability that an EDU starts, for each token."""
+        """Return the marginal probability that an EDU starts, calibrated, for each token."""
         result = [0.0] * len(doc.tokens)
         for sentence, features in self._features(doc):
             self.tagger_.set(features)
             for place, i in enumerate(sentence):
                 result[i] = self.tagger_.marginal(BEGIN, place)
             result[sentence.start] = 1.0
-        return result
+        return calibrated(result, self.slope, self.bias)
 
     def save(self, folder: Path) -> None:
         """Write configuration and weights."""
@@ -94,6 +103,8 @@ class CRFSegmenter:
             "iterations": self.iterations,
             "min_count": self.min_count,
             "phrases": self.phrases,
+            "slope": self.slope,
+            "bias": self.bias,
         }
         write_text(folder / _CONFIG, json.dumps(config, indent=2) + "\n")
         write_bytes(folder / _WEIGHTS, self.weights_)

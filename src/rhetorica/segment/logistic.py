@@ -32,6 +32,7 @@ from rhetorica.features.chunks import chunk
 from rhetorica.features.syntax import Syntax
 from rhetorica.learn.logistic import BaggedLogistic, choose_l2, sigmoid
 from rhetorica.segment.boundaries import gold_starts
+from rhetorica.segment.calibration import calibrated, calibrated_half
 from rhetorica.source import write_text
 
 FOLDS = 5
@@ -50,8 +51,17 @@ class LogisticSegmenter:
 
     name = "logistic"
 
-    def __init__(self, *, l2: float | None = None, bags: int = 10, seed: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        l2: float | None = None,
+        bags: int = 10,
+        seed: int = 0,
+        slope: float = 1.0,
+        bias: float = 0.0,
+    ) -> None:
         self.l2 = l2
+        self.slope, self.bias = slope, bias
         self.bags = bags
         self.seed = seed
 
@@ -92,8 +102,13 @@ class LogisticSegmenter:
         self.biases_ = model.biases_
         return self
 
+    @property
+    def threshold(self) -> float:
+        """What one half was before calibration: honest probabilities cut at the same places."""
+        return calibrated_half(self.bias)
+
     def boundaries(self, doc: Document) -> list[float]:
-        """Return the probability that an EDU starts, for each token."""
+        """Return the probability that an EDU starts, calibrated, for each token."""
         result = np.zeros(len(doc.tokens))
         text = _Corpus.of(doc)
         rows: list[Row] = []
@@ -108,12 +123,19 @@ class LogisticSegmenter:
             # An empty row at the end would fall outside; every row has at least its position.
             sums = np.add.reduceat(products, offsets[:-1], axis=0)
             result[places] = sigmoid(sums + self.biases_).mean(axis=1)
-        return result.tolist()
+        return calibrated(result.tolist(), self.slope, self.bias)
 
     def save(self, folder: Path) -> None:
         """Write configuration, patterns and weights."""
         folder.mkdir(parents=True, exist_ok=True)
-        config = {"segmenter": self.name, "l2": self.l2, "bags": self.bags, "seed": self.seed}
+        config = {
+            "segmenter": self.name,
+            "l2": self.l2,
+            "bags": self.bags,
+            "seed": self.seed,
+            "slope": self.slope,
+            "bias": self.bias,
+        }
         write_text(folder / "config.json", json.dumps(config, indent=2) + "\n")
         np.savez_compressed(
             folder / "weights.npz",
@@ -129,7 +151,8 @@ class LogisticSegmenter:
         """Read a model folder."""
         try:
             config = json.loads((folder / "config.json").read_text("utf-8"))
-            model = cls(l2=config["l2"], bags=config["bags"], seed=config["seed"])
+            config.pop("segmenter")
+            model = cls(**config)
             with np.load(folder / "weights.npz", allow_pickle=False) as data:
                 names = str(data["features"]).split("\n")
                 model.index_ = {name: i for i, name in enumerate(names)}
@@ -137,7 +160,7 @@ class LogisticSegmenter:
                 model.biases_ = data["biases"]
                 patterns = str(data["patterns"]).split("\n")
                 model.patterns_ = dict(zip(patterns, data["estimates"].tolist(), strict=True))
-        except (OSError, KeyError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError) as error:
             raise ModelError(f"cannot load the segmenter in {folder}: {error}") from None
         return model
 
