@@ -51,8 +51,7 @@ class EDUTable:
         tokens = [list(group) for group in doc.edu_tokens()]
         places = Places.of(doc)
         heads = [_head_token(syntax, group) for group in tokens]
-        strings = _unit_strings(syntax, tokens, heads)
-        strings |= places.strings(syntax, tokens)
+        strings = edu_strings(doc)
         dominators, dominations = _dominance(syntax, heads, _owners(tokens, len(doc.tokens)))
         return cls(
             {
@@ -101,6 +100,14 @@ class EDUTable:
             if len(found) > 1:
                 counts[np.ix_(found, found)] += 1
         return np.minimum(counts, 3)
+
+
+def edu_strings(doc: Document) -> dict[str, list[str]]:
+    """Return the attributes of a document's EDUs as strings, before they are hashed."""
+    syntax = Syntax.of(doc)
+    tokens = [list(group) for group in doc.edu_tokens()]
+    heads = [_head_token(syntax, group) for group in tokens]
+    return _unit_strings(syntax, tokens, heads) | Places.of(doc).strings(syntax, tokens)
 
 
 def _head_token(syntax: Syntax, group: list[int]) -> int:

@@ -22,7 +22,7 @@ together with whether it is multinuclear, so that the tree can be turned into RS
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -41,7 +41,7 @@ from rhetorica.decode import (
 )
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.features.edus import EDUTable
+from rhetorica.features.edus import EDUTable, edu_strings
 from rhetorica.learn.online import OnlineLearner, Rule
 from rhetorica.learn.pairwise import Arcs, Template
 from rhetorica.parses import Candidate, Parse, Scores
@@ -396,18 +396,21 @@ class Li2014Parser:
     def name_features(self, parses: Sequence[Parse], rows: set[int]) -> dict[int, str]:
         """Return, for rows of weights, the feature that leads there in some gold arc, in words."""
         names: dict[int, str] = {}
+        templates = self._column_templates()
         for parse in parses:
-            arcs, doc = self.arcs(parse.document), parse.document
-            heads = np.array(
-                to_dependencies(parse.source or parse.tree, multinuclear=self.convention).heads
-            )
-            units = np.arange(len(heads))
-            found = arcs.rows(heads, units)
+            doc = parse.document
+            members = np.arange(len(doc.edus))
+            table = EDUTable.of(doc)
+            target = to_dependencies(parse.source or parse.tree, multinuclear=self.convention)
+            heads = np.array(target.heads)
+            found = self._arcs(doc, table, members).rows(heads, members)
+            strings = edu_strings(doc)
+            pairs = table.pairs(members)
             for arc, column in zip(*np.nonzero(np.isin(found, list(rows))), strict=True):
                 row = int(found[arc, column])
                 if row not in names:
                     names[row] = _in_words(
-                        doc, self._column_templates()[column], int(heads[arc]), int(arc)
+                        templates[column], strings, pairs, int(heads[arc]), int(arc)
                     )
             if len(names) == len(rows):
                 break
@@ -504,11 +507,29 @@ def _blocks(members: Ints, paragraphs: Sequence[int]) -> list[Ints]:
     return blocks
 
 
-def _in_words(doc: Document, template: Template, head: int, dependent: int) -> str:
-    """Say what a feature is, with an arc that has it."""
-    texts = doc.edu_texts
-    there = f"{texts[head][:40]!r}" if head >= 0 else "the root"
-    return f"{template}, as in {there} ← {texts[dependent][:40]!r}".replace("|", "/")
+def _in_words(
+    template: Template,
+    strings: Mapping[str, Sequence[str]],
+    pairs: Mapping[str, Ints],
+    head: int,
+    dependent: int,
+) -> str:
+    """Say what a feature is, read off an arc that has it."""
+    parts = []
+    if template.head:
+        value = strings[template.head][head] if head >= 0 else "(root)"
+        parts.append(f"head's {template.head} is `{value}`")
+    if template.dependent:
+        parts.append(
+            f"dependent's {template.dependent} is `{strings[template.dependent][dependent]}`"
+        )
+    if template.pair:
+        value = "root"
+        if head >= 0 and template.pair in pairs:
+            code = int(pairs[template.pair][head, dependent])
+            value = f"{code >> 1}, head {'before' if code & 1 else 'after'} dependent"
+        parts.append(f"{template.pair} of the pair is {value}")
+    return " and ".join(parts).replace("|", "/")
 
 
 def _softmax(table: Floats, axis: int) -> Floats:
