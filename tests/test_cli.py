@@ -267,7 +267,9 @@ def test_parse_into_a_folder(text: Path, tmp_path: Path) -> None:
 
 def test_unknown_parser_and_model(text: Path) -> None:
     assert "Did you mean 'li2014'" in run("parse", text, "--parser", "li2041").stderr
-    assert "no model" in run("parse", text, "--model", "klingon").stderr
+    assert "klingon" in run("parse", text, "--model", "klingon").stderr
+    named = run("parse", text, "--parser", "li2014", "--model", "klingon")
+    assert "no model" in named.stderr
 
 
 def test_commands_that_train_explain_themselves() -> None:

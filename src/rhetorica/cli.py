@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,7 +32,7 @@ from rhetorica.segment.features import GROUPS, PAPER
 from rhetorica.source import write_text
 from rhetorica.statistics import corpus_statistics
 from rhetorica.stream import Job, run_jobs
-from rhetorica.text import looks_english
+from rhetorica.text import annotate, looks_english
 
 app = typer.Typer(
     name="rhetorica",
@@ -200,8 +201,12 @@ def parse(
         str, typer.Option(metavar="NAME", help="Treebank (gum, scidtb), or a model folder.")
     ] = DEFAULT_MODEL,
     segmenter: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}.")
-    ] = DEFAULT_SEGMENTER,
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"One of {', '.join(SEGMENTERS)}; else the parser's own, or crf.",
+        ),
+    ] = None,
     to: Annotated[
         str, typer.Option(metavar="FORMAT", help="tree (to look at), or a format below.")
     ] = "tree",
@@ -557,6 +562,8 @@ def _write_stream(parses: Iterator[Parse], to: str, out: Path | None) -> None:
     names: set[str] = set()
     for number, parse in enumerate(parses, 1):
         _check_language(parse)
+        if to in ("conllu", "tok", "rels") and not parse.document.tokens:
+            parse = replace(parse, document=annotate(parse.document))
         if not parse.document.edus:
             text = ""
         elif to == "tree":

@@ -16,7 +16,7 @@ from rhetorica.document import Document
 from rhetorica.formats.edus import read_edus
 from rhetorica.parse import load
 from rhetorica.parses import Parse
-from rhetorica.segment import segment_all
+from rhetorica.segment import DEFAULT_SEGMENTER, segment_all
 from rhetorica.source import document_id, read_raw
 
 
@@ -28,7 +28,7 @@ class Job:
     with ``edus`` they hold one EDU a line.
     """
 
-    segmenter: str
+    segmenter: str | None
     model: str
     parser: str | None = None
     format: str | None = None
@@ -62,7 +62,7 @@ def _read_all(job: Job, paths: Sequence[str]) -> Iterator[Document]:
 
 def _analyse(job: Job, docs: Iterator[Document]) -> Iterator[Parse]:
     if job.parser is None:
-        return segment_all(docs, segmenter=job.segmenter, model=job.model)
+        return segment_all(docs, segmenter=job.segmenter or DEFAULT_SEGMENTER, model=job.model)
     pipeline = load("en", parser=job.parser, model=job.model, segmenter=job.segmenter)
     return pipeline.pipe(docs, kbest=job.kbest)
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from brute import Joins, binary_trees, labellings
 
+from brute import Joins, binary_trees, labellings
 from rhetorica import Join, RSTTree
 from rhetorica.decode import (
     cky,

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from brute import arc_score, dependency_trees, is_projective, is_tree
 
+from brute import arc_score, dependency_trees, is_projective, is_tree
 from rhetorica import DepTree
 from rhetorica.decode import eisner, eisner_kbest, eisner_marginals
 from rhetorica.decode._jit import numba_works, using

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from brute import arc_score, dependency_trees, is_projective, is_tree
 
+from brute import arc_score, dependency_trees, is_projective, is_tree
 from rhetorica.decode import (
     eisner,
     eisner_marginals,

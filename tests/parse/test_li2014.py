@@ -135,13 +135,13 @@ def test_unknown_feature_types_and_models(tmp_path: Path) -> None:
     ["", " \n", "word", "One sentence only.", "🌧️ 🌧️", "null\x00byte", "x" * 5000, "מטר יורד"],
 )
 def test_raw_text_of_any_kind(text: str) -> None:
-    parse = rhetorica.load("en")(text)
+    parse = rhetorica.load("en", parser="li2014")(text)
     assert "".join("".join(parse.edus).split()) == "".join(text.split())
     assert parse.dependencies.n_edus == len(parse.edus) == parse.tree.n_edus
 
 
 def test_the_shipped_model_on_a_text() -> None:
-    nlp = rhetorica.load("en")
+    nlp = rhetorica.load("en", parser="li2014")
     text = "When it rains, we stay at home. We read books because we like them."
     parse = nlp(text)
     assert parse.edus[0] == "When it rains,"
@@ -154,14 +154,14 @@ def test_the_shipped_model_on_a_text() -> None:
 
 def test_given_edus_are_kept() -> None:
     doc = Document.from_edus(["We stayed home because", "it rained."])
-    parse = rhetorica.load("en")(doc)
+    parse = rhetorica.load("en", parser="li2014")(doc)
     assert parse.edus == doc.edu_texts
     assert parse.scores is not None
     assert parse.scores.boundaries == ()
 
 
 def test_a_stream() -> None:
-    nlp = rhetorica.load("en")
+    nlp = rhetorica.load("en", parser="li2014")
     texts = ["It rained.", "", "We left because it was late."]
     assert [len(parse.edus) for parse in nlp.pipe(texts)] == [1, 0, 2]
 
@@ -169,11 +169,11 @@ def test_a_stream() -> None:
 def test_a_user_pipeline_can_be_passed() -> None:
     from rhetorica.text.english import load_pipeline
 
-    nlp = rhetorica.load("en", syntax=load_pipeline())
+    nlp = rhetorica.load("en", parser="li2014", syntax=load_pipeline())
     assert nlp("It rained.").edus == ["It rained."]
 
 
 def test_document_is_unchanged() -> None:
     doc = annotate(Document.from_edus(["It rained", "and we left."]))
-    parse = load_parser()(doc)
+    parse = load_parser("li2014")(doc)
     assert dataclasses.replace(parse.document) == doc

@@ -2,6 +2,7 @@
 
 | name | what |
 |---|---|
+| ``neural`` | a small pretrained encoder, RST trees and dependencies; needs no syntax (default) |
 | ``li2014`` | discourse dependencies, linear model and exact decoding (Li et al. 2014) |
 """
 
@@ -17,15 +18,15 @@ from rhetorica.document import Document
 from rhetorica.errors import UnknownName
 from rhetorica.models import model_path
 from rhetorica.parses import Parse, Scores
-from rhetorica.segment import DEFAULT_SEGMENTER, load_segmenter
+from rhetorica.segment import load_segmenter
 from rhetorica.segment.boundaries import Segmenter, cut
 from rhetorica.text import annotate_all
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-PARSERS = ("li2014",)
-DEFAULT_PARSER = "li2014"
+PARSERS = ("neural", "li2014")
+DEFAULT_PARSER = "neural"
 DEFAULT_MODEL = "gum"
 LANGUAGES = ("en",)
 
@@ -35,7 +36,7 @@ class Parser(Protocol):
 
     name: str
 
-    def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
+    def __call__(self, doc: Document, /, *, kbest: int = 1) -> Parse:
         """Parse a document."""
         ...
 
@@ -45,16 +46,34 @@ def load_parser(name: str = DEFAULT_PARSER, model: str | Path = DEFAULT_MODEL) -
     """Return a parser; ``model`` names a treebank (gum, scidtb) or a folder of your own."""
     if name not in PARSERS:
         raise UnknownName("parser", name, PARSERS)
+    if name == "neural":
+        from rhetorica.parse.neural import NeuralParser
+
+        if Path(model).is_dir():
+            return NeuralParser.load(model_path(model))
+        return NeuralParser.load(model_path("en_neural"), scheme=str(model))  # type: ignore[arg-type]
     from rhetorica.parse.li2014 import Li2014Parser
 
     return Li2014Parser.load(model_path(model if Path(model).is_dir() else f"{name}_{model}"))
 
 
+class TextParser(Protocol):
+    """What `load` returns: raw text in, parse out."""
+
+    def __call__(self, text: str | Document, /, *, kbest: int = 1) -> Parse:
+        """Parse a text; EDUs, sentences, paragraphs and syntax that a document has are kept."""
+        ...
+
+    def pipe(self, texts: Iterable[str | Document], *, kbest: int = 1) -> Iterator[Parse]:
+        """Parse a stream of texts, one at a time."""
+        ...
+
+
 class Pipeline:
-    """From raw text to a parse: syntax, segmenter, parser.
+    """From raw text to a parse in steps: syntax, segmenter, parser.
 
     >>> import rhetorica
-    >>> nlp = rhetorica.load("en")
+    >>> nlp = rhetorica.load("en", parser="li2014")
     >>> parse = nlp("We stayed at home because it rained.")
     >>> parse.edus
     ['We stayed at home', 'because it rained.']
@@ -92,16 +111,20 @@ def load(
     *,
     parser: str = DEFAULT_PARSER,
     model: str | Path = DEFAULT_MODEL,
-    segmenter: str = DEFAULT_SEGMENTER,
+    segmenter: str | None = None,
     syntax: Language | None = None,
-) -> Pipeline:
+) -> TextParser:
     """Load everything that turns raw text into a parse.
 
     ``model`` names the treebank whose conventions and relations to follow (gum: general text with
-    GUM's relations; scidtb: scientific abstracts), or a model folder. ``syntax`` may be any spaCy
+    GUM's relations; scidtb: scientific abstracts), or a model folder. The neural parser finds EDUs
+    itself unless a ``segmenter`` is named; others use the CRF. ``syntax`` may be any spaCy
     pipeline with a tagger and a parser, in place of ours.
     """
     if language not in LANGUAGES:
         raise UnknownName("language", language, LANGUAGES)
+    chosen = load_parser(parser, model)
+    if parser == "neural" and segmenter in (None, "neural"):
+        return chosen  # type: ignore[return-value]
     segmenter_model = model if isinstance(model, str) and not Path(model).is_dir() else "gum"
-    return Pipeline(load_parser(parser, model), load_segmenter(segmenter, segmenter_model), syntax)
+    return Pipeline(chosen, load_segmenter(segmenter or "crf", segmenter_model), syntax)

@@ -2,6 +2,7 @@
 
 | name | what | trained |
 |---|---|---|
+| ``neural`` | the neural parser's own; needs no syntax (default) | yes |
 | ``crf`` | Heilman & Sagae (2015) with features of our own | yes |
 | ``logistic`` | CODRA's (Joty et al. 2015) | yes |
 | ``rules`` | connectives and punctuation | no |
@@ -27,19 +28,19 @@ from rhetorica.text import annotate_all
 if TYPE_CHECKING:
     from spacy.language import Language
 
-SEGMENTERS = ("crf", "logistic", "rules", "sentence")
-DEFAULT_SEGMENTER = "crf"
+SEGMENTERS = ("neural", "crf", "logistic", "rules", "sentence")
+DEFAULT_SEGMENTER = "neural"
 DEFAULT_MODEL = "gum"
 
 
 @cache
-def load_segmenter(name: str = DEFAULT_SEGMENTER, model: str | Path = DEFAULT_MODEL) -> Segmenter:
-    """Return a segmenter; ``model`` names a treebank (gum, scidtb) or a folder of your own."""
+def load_segmenter(name: str = "crf", model: str | Path = DEFAULT_MODEL) -> Segmenter:
+    """Return a segmenter that works on syntax; ``model`` names a treebank or is a folder."""
     if name == "sentence":
         return SentenceSegmenter()
     if name == "rules":
         return RuleSegmenter()
-    if name not in SEGMENTERS:
+    if name not in ("crf", "logistic"):
         raise UnknownName("segmenter", name, SEGMENTERS)
     folder = model_path(model if Path(model).is_dir() else f"{name}_{model}")
     if name == "crf":
@@ -75,8 +76,20 @@ def segment_all(
     nlp: Language | None = None,
 ) -> Iterator[Parse]:
     """Cut a stream of texts into EDUs; the results carry the probability of each EDU's start."""
+    if segmenter == "neural":
+        yield from _segment_by_parser(texts, model)
+        return
     chosen = load_segmenter(segmenter, model) if isinstance(segmenter, str) else segmenter
     for doc in annotate_all(texts, nlp):
         parse = cut(doc, chosen.boundaries(doc), threshold=chosen.threshold)
         doc = parse.document
         yield replace(parse, document=replace(doc, language=doc.language or "en"))
+
+
+def _segment_by_parser(texts: Iterable[str | Document], model: str | Path) -> Iterator[Parse]:
+    from rhetorica.parse import load_parser
+
+    parser = load_parser("neural", model)
+    for text in texts:
+        given = Document(text) if isinstance(text, str) else text
+        yield parser.segment(replace(given, edus=()))  # type: ignore[attr-defined]

@@ -11,11 +11,14 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Row: TypeAlias = tuple[int, int, int, int, bool]
+"""A piece: id, start, end, case (or kind), whether it begins a word."""
 
 MAX_WORD = 100
 """Longer words are not looked up, as in BERT."""
@@ -69,32 +72,45 @@ class WordPiece:
         self.vocabulary = tuple(vocabulary)
         self._index = {piece: index for index, piece in enumerate(vocabulary)}
         self._unknown = self._index["[UNK]"]
-        # Most chunks of a text come again and again; a cache bound to this object, not to the class.
+        # Most chunks of a text come again and again; the cache lives as long as this object.
         self._chunk = lru_cache(maxsize=_CACHED_CHUNKS)(self._cut_chunk)
 
     def index(self, piece: str) -> int:
         """Return the number of a piece of the vocabulary."""
         return self._index[piece]
 
-    def __call__(self, text: str) -> Pieces:
-        """Cut a text into pieces."""
-        rows: list[tuple[int, int, int, int, bool]] = []
-        before = 0
-        for match in _CHUNK.finditer(text):
-            at = match.start()
-            layout = _layout(text, before, at)
-            before = match.end()
-            for id, start, end, case, begins in self._chunk(match.group()):
-                kind = case * LAYOUTS + (layout if begins else _ATTACHED)
-                rows.append((id, at + start, at + end, kind, begins))
-                if begins:
-                    layout = _ATTACHED
-        table = np.array(rows, dtype=np.int64).reshape(-1, 5)
-        return Pieces(*(table[:, column] for column in range(4)), table[:, 4].astype(bool))
+    def __call__(self, text: str, cuts: Sequence[int] = ()) -> Pieces:
+        """Cut a text into pieces, and at the given offsets in any case.
 
-    def _cut_chunk(self, chunk: str) -> tuple[tuple[int, int, int, int, bool], ...]:
+        At least one piece stands between two cuts, an unknown one if need be.
+        """
+        rows: list[Row] = []
+        before = 0
+        edges = [*cuts, len(text) + 1]
+        edge = covered = 0
+        for match in _CHUNK.finditer(text):
+            layout = _layout(text, before, match.start())
+            at, before = match.start(), match.end()
+            while at < before:
+                while edges[edge] <= at:
+                    edge += 1
+                end = min(before, edges[edge])
+                found = self._chunk(text[at:end])
+                if not found and edge != covered:
+                    found = ((self._unknown, 0, end - at, 0, True),)
+                for id, start, stop, case, begins in found:
+                    kind = case * LAYOUTS + (layout if begins else _ATTACHED)
+                    rows.append((id, at + start, at + stop, kind, begins))
+                    layout = _ATTACHED if begins else layout
+                covered = edge
+                at = end
+        table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+        ids, starts, ends, kinds, words = table.T
+        return Pieces(ids, starts, ends, kinds, words.astype(bool))
+
+    def _cut_chunk(self, chunk: str) -> tuple[Row, ...]:
         """Cut a stretch without white space: rows of id, start, end, case, begins a word."""
-        rows: list[tuple[int, int, int, int, bool]] = []
+        rows: list[Row] = []
         for letters, places in _words(chunk):
             case = _case(chunk[places[0] : places[-1] + 1])
             for number, (id, first, last) in enumerate(self._cut_word(letters)):
@@ -135,7 +151,7 @@ def _line_breaks(space: str) -> int:
 
 
 def _words(chunk: str) -> list[tuple[str, list[int]]]:
-    """Split at punctuation and CJK characters; each word lower-cased, with the places of letters."""
+    """Split at punctuation and CJK characters: lower-cased words with the places of letters."""
     words: list[tuple[str, list[int]]] = []
     letters: list[str] = []
     places: list[int] = []

@@ -1,0 +1,34 @@
+"""Train the neural parser; needs torch and onnx (the extra ``train``), which parsing does not.
+
+`data` reads corpora, `model` is the network, `train` trains it, `export` writes a model directory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rhetorica.errors import MissingExtra
+
+
+def train_neural(
+    minilm: Path | str,
+    corpora: Mapping[str, Path | str],
+    out: Path | str,
+    *,
+    log: Callable[[str], None] = print,
+    **settings: Any,
+) -> Path:
+    """Train on corpora (name -> folder; "gum" must be there) and return the model directory.
+
+    ``minilm`` is a folder with MiniLM-L6's ``model.safetensors`` and ``vocab.txt``; ``settings``
+    are those of `train.Settings` (``seed``, ``epochs``, ...). ``out`` gets a checkpoint per epoch,
+    from which an interrupted run goes on, and in the end the directory ``model``.
+    """
+    try:
+        from rhetorica.parse.neural.training import export, train
+    except ImportError:
+        raise MissingExtra("training the neural parser", "train") from None
+    run = train.train(minilm, corpora, out, train.Settings(**settings), log=log)
+    return export.export_run(run, Path(out) / "model")
