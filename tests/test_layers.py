@@ -48,7 +48,7 @@ def test_imports_point_up_the_list() -> None:
             continue
         assert parts[0] in LAYERS, f"{parts[0]} has no place in the list of layers"
         own = LAYERS.index(parts[0])
-        # Imports inside functions are not looked at: `Parse.to` reaches down on purpose, when called.
+        # Imports inside functions are not looked at: `Parse.to` reaches down on purpose.
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             names = []
             if isinstance(node, ast.ImportFrom) and node.module == "rhetorica":

@@ -123,8 +123,8 @@ def test_long_documents_are_parsed_in_blocks(monkeypatch: pytest.MonkeyPatch) ->
 def test_unknown_feature_types_and_models(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="Did you mean 'position'"):
         Li2014Parser(features=("positions",))
+    (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ModelError, match="cannot load"):
-        (tmp_path / "config.json").write_text("{}")
         Li2014Parser.load(tmp_path)
     with pytest.raises(UnknownName, match="li2014"):
         load_parser("li2041")
