@@ -20,7 +20,8 @@ from rhetorica import Document
 from rhetorica.corpora import read_corpus
 from rhetorica.evaluate.counts import Counts
 from rhetorica.segment import SEGMENTERS, load_segmenter
-from rhetorica.segment.boundaries import Segmenter, gold_starts
+from rhetorica.segment.boundaries import Segmenter
+from rhetorica.segment.calibration import said_and_true
 from rhetorica.segment.crf import CRFSegmenter
 from rhetorica.segment.features import GROUPS, PAPER
 from rhetorica.text import annotate_all
@@ -36,15 +37,7 @@ def figures(counts: Counts) -> str:
 
 def calibration(segmenter: Segmenter, docs: Sequence[Document]) -> tuple[float, list[str]]:
     """Return the expected calibration error over tokens inside sentences, and a table."""
-    said, true = [], []
-    for doc in docs:
-        first = {sentence.start for sentence in doc.sentences}
-        rows = zip(doc.tokens, segmenter.boundaries(doc), gold_starts(doc), strict=True)
-        for token, probability, start in rows:
-            if token.start not in first:
-                said.append(probability)
-                true.append(start)
-    values, hits = np.array(said), np.array(true, dtype=float)
+    values, hits = said_and_true(segmenter, docs)
     bins = np.minimum((values * BINS).astype(int), BINS - 1)
     error, lines = 0.0, []
     for b in range(BINS):

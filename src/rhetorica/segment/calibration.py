@@ -18,7 +18,14 @@ _LEAST = 1e-6
 
 
 def fit_calibration(segmenter: Segmenter, docs: Sequence[Document]) -> tuple[float, float]:
-    """Return slope and bias for a segmenter from documents with EDUs, sentence starts left out."""
+    """Return slope and bias for a segmenter from documents with EDUs."""
+    said, true = said_and_true(segmenter, docs)
+    weights, bias = fit_logistic(_log_odds(said)[:, None], true, 0.0)
+    return float(weights[0]), bias
+
+
+def said_and_true(segmenter: Segmenter, docs: Sequence[Document]) -> tuple[Floats, Floats]:
+    """Return what a segmenter says of every token inside sentences, and 1 where it is right."""
     said: list[float] = []
     true: list[bool] = []
     for doc in docs:
@@ -28,9 +35,7 @@ def fit_calibration(segmenter: Segmenter, docs: Sequence[Document]) -> tuple[flo
             if token.start not in first:
                 said.append(probability)
                 true.append(start)
-    odds = _log_odds(np.array(said))
-    weights, bias = fit_logistic(odds[:, None], np.array(true, dtype=np.float64), 0.0)
-    return float(weights[0]), bias
+    return np.array(said), np.array(true, dtype=np.float64)
 
 
 def calibrated(probabilities: Sequence[float], slope: float, bias: float) -> list[float]:
