@@ -40,7 +40,8 @@ def main() -> None:
     options = parser.parse_args()
     text = options.text.read_text("utf-8").strip()
     per_copy = len(segment(text).edus)
-    long = segment("\n\n".join([text] * (max(options.sizes) // per_copy + 1)))
+    # A text may be cut a little differently in a longer one: a few copies to spare.
+    long = segment("\n\n".join([text] * (max(options.sizes) * 6 // (5 * per_copy) + 2)))
     parse = load_parser(options.parser)
     parse(cut_to(long, 10))
     table = Table(title=f"{options.parser}, CPU milliseconds")

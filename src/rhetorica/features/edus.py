@@ -8,6 +8,7 @@ EDUs at a time, so that a book need not have all of its pairs in memory.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,7 +52,7 @@ class EDUTable:
         tokens = [list(group) for group in doc.edu_tokens()]
         places = Places.of(doc)
         heads = [_head_token(syntax, group) for group in tokens]
-        strings = edu_strings(doc)
+        strings = _strings(syntax, tokens, heads, places)
         dominators, dominations = _dominance(syntax, heads, _owners(tokens, len(doc.tokens)))
         return cls(
             {
@@ -107,7 +108,13 @@ def edu_strings(doc: Document) -> dict[str, list[str]]:
     syntax = Syntax.of(doc)
     tokens = [list(group) for group in doc.edu_tokens()]
     heads = [_head_token(syntax, group) for group in tokens]
-    return _unit_strings(syntax, tokens, heads) | Places.of(doc).strings(syntax, tokens)
+    return _strings(syntax, tokens, heads, Places.of(doc))
+
+
+def _strings(
+    syntax: Syntax, tokens: list[list[int]], heads: list[int], places: Places
+) -> dict[str, list[str]]:
+    return _unit_strings(syntax, tokens, heads) | places.strings(syntax, tokens)
 
 
 def _head_token(syntax: Syntax, group: list[int]) -> int:
@@ -304,11 +311,12 @@ def _rank_of_groups(inner: Ints, outer: Ints) -> Ints:
     return np.asarray(total - base)
 
 
-_EDGES = np.array([1, 2, 3, 4, 5, 7, 10, 15, 25, 50])
+_EDGE_LIST = [1, 2, 3, 4, 5, 7, 10, 15, 25, 50]
+_EDGES = np.array(_EDGE_LIST)
 
 
 def _bucket(number: int) -> int:
-    return int(np.searchsorted(_EDGES, number, side="right"))
+    return bisect_right(_EDGE_LIST, number)
 
 
 def _buckets(numbers: Ints) -> Ints:
