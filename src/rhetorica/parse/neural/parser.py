@@ -123,6 +123,7 @@ class NeuralParser:
         units = self._units(firsts, pieces, marks, given, edus)
         doc = replace(
             given,
+            language=given.language or "en",
             edus=edus,
             sentences=given.sentences or _grouped(edus, units.sentence_starts),
             paragraphs=given.paragraphs or _grouped(edus, units.paragraph_starts),
