@@ -25,7 +25,7 @@ from rhetorica.segment.calibration import said_and_true
 from rhetorica.segment.crf import CRFSegmenter
 from rhetorica.segment.features import GROUPS, PAPER
 from rhetorica.text import annotate_all
-from rhetorica.training import segmentation_score, with_predicted_syntax
+from rhetorica.training.segmenters import segmentation_score, with_predicted_syntax
 
 BINS = 10
 

@@ -6,29 +6,27 @@ import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from rhetorica import __version__, formats
+from rhetorica.cli.common import errors, plain, progress_bar, say
+from rhetorica.cli.reproduce import reproduce
+from rhetorica.cli.train import train
 from rhetorica.convert import Convention
 from rhetorica.corpora import CORPORA, read_corpus
-from rhetorica.document import Document
 from rhetorica.errors import RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.parse import DEFAULT_PARSER, PARSERS
-from rhetorica.parse.li2014 import FEATURE_TYPES
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
 from rhetorica.render.terminal import View, render_tree
 from rhetorica.segment import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS
-from rhetorica.segment.features import GROUPS, PAPER
 from rhetorica.source import write_text
 from rhetorica.statistics import corpus_statistics
 from rhetorica.stream import Job, run_jobs
@@ -43,7 +41,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-errors = Console(stderr=True, highlight=False)
 
 _FORMAT_LIST = "\n\n".join(f"- `{f.name}`: {f.about}" for f in formats.FORMATS.values())
 _FORMATS_EPILOG = f"Formats:\n\n{_FORMAT_LIST}"
@@ -88,7 +85,7 @@ def main() -> None:
     try:
         app()
     except RhetoricaError as error:
-        errors.print(f"[bold red]error:[/] {_plain(str(error))}", soft_wrap=True)
+        errors.print(f"[bold red]error:[/] {plain(str(error))}", soft_wrap=True)
         sys.exit(1)
     except BrokenPipeError:
         # The reader of our output (head, less) has gone: stop quietly, as other tools do.
@@ -96,13 +93,9 @@ def main() -> None:
         sys.exit(141)
 
 
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
-
-
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
     if issubclass(category, RepairWarning):
-        errors.print(f"[yellow]warning:[/] {_plain(str(message))}", soft_wrap=True)
+        errors.print(f"[yellow]warning:[/] {plain(str(message))}", soft_wrap=True)
 
 
 @app.callback(invoke_without_command=True)
@@ -289,194 +282,8 @@ def score(
         _print_comparison(report, other)
 
 
-train = typer.Typer(
-    no_args_is_help=True,
-    help="Train a segmenter or parser from a treebank; the result is a model folder.",
-    rich_markup_mode="markdown",
-)
 app.add_typer(train, name="train")
-TrainFolder = Annotated[str, typer.Argument(metavar="FOLDER", help="The corpus's folder.")]
-TrainCorpus = Annotated[
-    str, typer.Option("--corpus", metavar="NAME", help=f"One of {', '.join(sorted(CORPORA))}.")
-]
-ModelOut = Annotated[Path, typer.Option("--out", "-o", help="Model folder to write.")]
-Syntax = Annotated[
-    Literal["gold", "predicted"],
-    typer.Option(help="Syntax to learn from: gold (the corpus's) or predicted (by our pipeline)."),
-]
-
-
-@train.command("crf")
-def train_crf_command(
-    folder: TrainFolder,
-    out: ModelOut,
-    corpus: TrainCorpus = "gum",
-    syntax: Syntax = "gold",
-    features: Annotated[
-        str,
-        typer.Option(
-            help="all, paper (Heilman & Sagae 2015), or a list of groups with commas: "
-            f"{', '.join(GROUPS)}."
-        ),
-    ] = "all",
-    l2: Annotated[
-        str, typer.Option(help="Strengths to try, with commas; grid is 2^-6 ... 2^6.")
-    ] = "0.5",
-    l1: Annotated[float, typer.Option(help="A little makes the model small.")] = 0.1,
-    iterations: int = 100,
-    min_count: Annotated[int, typer.Option(help="Drop features seen less often.")] = 2,
-) -> None:
-    """Train the CRF segmenter (Heilman & Sagae 2015).
-
-    Example: `rhetorica train crf gum/ --out my_crf`
-    """
-    from rhetorica.training import L2_GRID, train_crf
-
-    docs, dev = _training_documents(corpus, folder, syntax)
-    groups = {"all": GROUPS, "paper": PAPER}.get(features, tuple(features.split(",")))
-    strengths = L2_GRID if l2 == "grid" else [float(value) for value in l2.split(",")]
-    train_crf(
-        docs,
-        dev,
-        out,
-        groups=groups,
-        l2=strengths,
-        l1=l1,
-        iterations=iterations,
-        min_count=min_count,
-        say=_say,
-    )
-
-
-@train.command("logistic")
-def train_logistic_command(
-    folder: TrainFolder,
-    out: ModelOut,
-    corpus: TrainCorpus = "gum",
-    syntax: Syntax = "gold",
-    l2: Annotated[
-        float | None, typer.Option(help="Strength; else by 5-fold cross-validation.")
-    ] = None,
-    bags: int = 10,
-    seed: int = 0,
-) -> None:
-    """Train CODRA's segmenter (Joty et al. 2015).
-
-    Example: `rhetorica train logistic gum/ --out my_logistic`
-    """
-    from rhetorica.training import train_logistic
-
-    docs, dev = _training_documents(corpus, folder, syntax)
-    train_logistic(docs, dev, out, l2=l2, bags=bags, seed=seed, say=_say)
-
-
-@train.command("li2014")
-def train_li2014_command(
-    folder: TrainFolder,
-    out: ModelOut,
-    corpus: TrainCorpus = "gum",
-    features: Annotated[
-        str,
-        typer.Option(
-            help="extended, paper (Li et al. 2014), or a list with commas: "
-            f"{', '.join(FEATURE_TYPES)}, extended."
-        ),
-    ] = "extended",
-    decoder: Literal["eisner", "mst"] = "eisner",
-    learner: Literal["mira", "perceptron"] = "mira",
-    multinuclear: Convention = "star",
-    coarse: Annotated[bool, typer.Option(help="Learn coarse relations.")] = False,
-    epochs: int = 12,
-    patience: Annotated[int, typer.Option(help="Stop after so many epochs without gain.")] = 3,
-    resume: Annotated[bool, typer.Option(help="Go on with an interrupted training.")] = False,
-    seed: int = 0,
-) -> None:
-    """Train the dependency parser (Li et al. 2014).
-
-    Example: `rhetorica train li2014 gum/ --out my_parser`
-    """
-    from rhetorica.parse.li2014 import PAPER as PAPER_TYPES
-    from rhetorica.reproduce import read_treebank
-    from rhetorica.training import train_li2014
-
-    named = {"extended": (*PAPER_TYPES, "extended"), "paper": tuple(PAPER_TYPES)}
-    treebank = read_treebank(corpus, folder)
-    _say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
-    with _progress(enabled=True) as bar:
-        task = bar.add_task("training")
-
-        def progress(what: str, at: int, total: int) -> None:
-            bar.update(task, description=what, completed=at, total=total)
-
-        train_li2014(
-            treebank.train,
-            treebank.dev,
-            out,
-            relations=treebank.relations,
-            coarse=coarse,
-            epochs=epochs,
-            patience=patience,
-            resume=resume,
-            say=_say,
-            progress=progress,
-            features=named.get(features, tuple(features.split(","))),
-            decoder=decoder,
-            learner=learner,
-            convention=multinuclear,
-            seed=seed,
-        )
-
-
-def _training_documents(
-    corpus: str, folder: str, syntax: str
-) -> tuple[list[Document], list[Document]]:
-    """Read the training documents with the wanted syntax, and the dev documents."""
-    from rhetorica.training import with_predicted_syntax
-
-    dev = [parse.document for parse in read_corpus(corpus, folder, "dev")]
-    docs = [parse.document for parse in read_corpus(corpus, folder, "train")]
-    _say(f"{len(docs)} training documents, {len(dev)} dev documents")
-    return (with_predicted_syntax(docs) if syntax == "predicted" else docs), dev
-
-
-def _say(line: str) -> None:
-    errors.print(_plain(line), soft_wrap=True)
-
-
-reproduce = typer.Typer(
-    no_args_is_help=True,
-    help="Rerun a paper's experiments on open treebanks and print its tables.",
-    rich_markup_mode="markdown",
-)
 app.add_typer(reproduce, name="reproduce")
-
-
-@reproduce.command("li2014")
-def reproduce_li2014_command(
-    gum: Annotated[Path | None, typer.Option(help="GUM's folder.")] = None,
-    scidtb: Annotated[Path | None, typer.Option(help="SciDTB's folder.")] = None,
-    work: Annotated[
-        Path, typer.Option(help="Where finished trainings are kept, to go on from.")
-    ] = Path("runs/li2014"),
-    epochs: int = 8,
-    semantic: Annotated[bool, typer.Option(help="With feature type 6.")] = True,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fine relations with all feature types only.")
-    ] = False,
-) -> None:
-    """Make the analogues of Tables 3 to 8 of Li et al. (2014), in Markdown.
-
-    Example: `rhetorica reproduce li2014 --gum gum/ --scidtb scidtb/ > tables.md`
-    """
-    from rhetorica.reproduce import reproduce_li2014
-
-    given = {"scidtb": scidtb, "gum": gum}
-    folders = {name: folder for name, folder in given.items() if folder is not None}
-    if not folders:
-        raise typer.BadParameter("give --gum or --scidtb, or both")
-    typer.echo(
-        reproduce_li2014(folders, work, epochs=epochs, semantic=semantic, quick=quick, say=_say)
-    )
 
 
 @app.command()
@@ -551,7 +358,7 @@ def _text_files(inputs: Iterable[str], format: str | None) -> list[str]:
 
 
 def _with_progress(parses: Iterator[Parse], total: int) -> Iterator[Parse]:
-    with _progress(enabled=total > 1) as bar:
+    with progress_bar(enabled=total > 1) as bar:
         yield from bar.track(parses, total=total, description="analysing")
 
 
@@ -583,7 +390,7 @@ def _write_stream(parses: Iterator[Parse], to: str, out: Path | None) -> None:
 def _check_language(parse: Parse) -> None:
     if not looks_english(parse.document.text):
         name = parse.id or "the text"
-        _say(f"warning: {name} does not look like English, which is what the model knows")
+        say(f"warning: {name} does not look like English, which is what the model knows")
 
 
 def _relation_set(name: str | None) -> RelationSet | None:
@@ -602,7 +409,7 @@ def _read(
 ) -> Iterator[Parse]:
     """Read all inputs, with a progress bar when there is a terminal and more than one file."""
     if corpus:
-        with _progress(enabled=progress) as bar:
+        with progress_bar(enabled=progress) as bar:
             task = bar.add_task("reading", total=None)
             for folder in inputs:
                 for parse in read_corpus(corpus, folder, split):
@@ -612,22 +419,9 @@ def _read(
     paths: list[str | Path] = []
     for item in inputs:
         paths += [item] if item == "-" else formats.find_files(item, format)
-    with _progress(enabled=progress and len(paths) > 1) as bar:
+    with progress_bar(enabled=progress and len(paths) > 1) as bar:
         for path in bar.track(paths, description="reading"):
             yield from formats.read(path, format)
-
-
-@contextmanager
-def _progress(*, enabled: bool) -> Iterator[Progress]:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    disable = not (enabled and errors.is_terminal)
-    with Progress(*columns, console=errors, transient=True, disable=disable) as bar:
-        yield bar
 
 
 def _at_most_one(parses: Iterator[Parse], chosen: formats.Format) -> list[Parse]:
@@ -661,7 +455,7 @@ def _table(title: str, header: Iterable[str], rows: Iterable[Iterable[object]]) 
     for number, name in enumerate(header):
         table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*("-" if cell is None else _plain(str(cell)) for cell in row))
+        table.add_row(*("-" if cell is None else plain(str(cell)) for cell in row))
     return table
 
 
@@ -679,7 +473,7 @@ def _print_report(report: Report) -> None:
     header = ("metric", "figure", "documents", "P", "R", "F1")
     console.print(_table("scores (percent)", header, rows))
     for signature in dict.fromkeys(row.signature for row in report.table()):
-        console.print(_plain(signature), soft_wrap=True)
+        console.print(plain(signature), soft_wrap=True)
 
 
 def _comparison(report: Report, other: Report) -> list[dict[str, Any]]:
@@ -711,7 +505,3 @@ def _print_comparison(report: Report, other: Report) -> None:
     ]
     header = ("metric", "figure", "first", "second", "p (bootstrap)", "p (t-test)")
     Console(highlight=False).print(_table("first against second (F1, percent)", header, rows))
-
-
-if __name__ == "__main__":
-    main()

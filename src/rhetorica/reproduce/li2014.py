@@ -1,52 +1,23 @@
-"""Rerun a paper's experiments on open treebanks and write its tables.
-
-`reproduce_li2014` makes the analogues of Tables 3 to 8 of Li et al. (2014) on GUM and SciDTB dev.
-Every training is kept as a small JSON file in a working folder, so an interrupted run goes on where
-it stopped.
-"""
+"""The analogues of Tables 3 to 8 of Li et al. (2014), on GUM and SciDTB dev."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rhetorica.corpora import read_corpus
 from rhetorica.evaluate import evaluate
 from rhetorica.parse.li2014 import PAPER, Li2014Parser
 from rhetorica.parses import Parse
-from rhetorica.relations import RelationSet, relation_set
+from rhetorica.reproduce import Say, Treebank, read_treebank
 from rhetorica.source import write_text
-from rhetorica.text import annotate_all
 
-Say = Callable[[str], None]
 TYPES = (*PAPER, "semantic")
 """The six feature types of section 4.1, in the paper's order."""
-
-
-@dataclass(frozen=True)
-class Treebank:
-    """Training and dev documents with syntax, and the classes of its relations."""
-
-    name: str
-    train: list[Parse]
-    dev: list[Parse]
-    relations: RelationSet
-
-
-def read_treebank(name: str, folder: Path | str) -> Treebank:
-    """Read a treebank; where it has no syntax of its own, ours is added."""
-    parts = []
-    for split in ("train", "dev"):
-        parses = list(read_corpus(name, folder, split))
-        docs = annotate_all(parse.document for parse in parses)
-        parts.append([replace(p, document=d) for p, d in zip(parses, docs, strict=True)])
-    return Treebank(name, parts[0], parts[1], relation_set(name))
 
 
 class Experiments:

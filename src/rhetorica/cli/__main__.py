@@ -1,0 +1,5 @@
+"""``python -m rhetorica.cli``."""
+
+from rhetorica.cli import main
+
+main()

@@ -1,0 +1,35 @@
+"""What the commands share: the console for messages, and progress bars on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+errors = Console(stderr=True, highlight=False)
+
+
+def plain(text: str) -> str:
+    """Keep brackets from being read as markup."""
+    return text.replace("[", "\\[")
+
+
+def say(line: str) -> None:
+    """Print a message to standard error."""
+    errors.print(plain(line), soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(*, enabled: bool) -> Iterator[Progress]:
+    """Show a progress bar while there is a terminal to show it on."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    disable = not (enabled and errors.is_terminal)
+    with Progress(*columns, console=errors, transient=True, disable=disable) as bar:
+        yield bar
