@@ -25,6 +25,8 @@ def main() -> None:
     parser.add_argument("--gum", type=Path, required=True)
     parser.add_argument("--umuc", type=Path)
     parser.add_argument("--scidtb", type=Path)
+    parser.add_argument("--ewt", type=Path, help="English-EWT's training file (CoNLL-U)")
+    parser.add_argument("--start", type=Path, help="final.pt of an earlier run to begin from")
     parser.add_argument("--out", type=Path, required=True)
     try:
         from rhetorica.parse.neural.training.train import Settings
@@ -44,6 +46,8 @@ def main() -> None:
             given.minilm,
             corpora,
             given.out,
+            start=given.start,
+            ewt=given.ewt,
             log=lambda line: print(time.strftime("%H:%M:%S"), line, flush=True),
             **{name: getattr(given, name) for name in names},
         )

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rhetorica import Document, Span
+from rhetorica import Document, Span, load
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.parse.neural import NeuralParser, network, windows
 from rhetorica.parse.neural.decode import EXACT, decode, decode_kbest
@@ -478,3 +478,12 @@ def test_numpy_heads_equal_torch(tmp_path: Path) -> None:
         assert np.exp(ours.arcs(mine, some, 0)) == pytest.approx(heads, abs=1e-5)
         names = theirs.arcs.relation_logits(edus, some, torch.from_numpy(arcs)).softmax(1)
         assert ours.arc_relations(mine, some, arcs) == pytest.approx(names.numpy(), abs=1e-5)
+
+
+def test_segments_for_parsers_that_need_syntax() -> None:
+    text = "We stayed at home because it rained. The umbrella, which was old, leaked."
+    by_itself = load("en")(text)
+    with_syntax = load("en", parser="li2014", segmenter="neural")(text)
+    assert with_syntax.edus == by_itself.edus
+    assert with_syntax.scores is not None
+    assert with_syntax.scores.boundaries == pytest.approx(by_itself.scores.boundaries)

@@ -35,12 +35,16 @@ DEFAULT_MODEL = "gum"
 
 @cache
 def load_segmenter(name: str = "crf", model: str | Path = DEFAULT_MODEL) -> Segmenter:
-    """Return a segmenter that works on syntax; ``model`` names a treebank or is a folder."""
+    """Return a segmenter of documents with tokens; ``model`` names a treebank or is a folder."""
     if name == "sentence":
         return SentenceSegmenter()
     if name == "rules":
         return RuleSegmenter()
-    if name not in ("crf", "logistic"):
+    if name == "neural":
+        from rhetorica.parse import load_parser
+
+        return load_parser(name, model)  # type: ignore[return-value]
+    if name not in SEGMENTERS:
         raise UnknownName("segmenter", name, SEGMENTERS)
     folder = model_path(model if Path(model).is_dir() else f"{name}_{model}")
     if name == "crf":

@@ -350,30 +350,26 @@ class Spans:
         size = len(places)
         first, second = np.triu_indices(size, 1)
         h = self._vectors("trees.spans", places[first], places[second])
-        left, right, whole = (affine(h, w, f"trees.{name}") for name in ("left", "right", "whole"))
-        scale = np.float32(1 / np.sqrt(left.shape[1] - 1) / self._config.split_temperature)
-        split = affine(self._edges[places], w, "trees.splits")
-        left[:, 1:] *= scale
-        by_split = whole[:, 1:] @ (split.T * scale)  # (ranges, splits)
-        single = np.float32(1 / self._config.split_temperature)
-
-        def table(values: Floats) -> Floats:
-            dense = np.zeros((size, size, values.shape[1]), dtype=np.float32)
-            dense[first, second] = values
-            return dense
-
-        lefts, rights = table(left), table(right)
-        lefts[..., 0] *= single
-        rights[..., 0] *= single
-        by_split += whole[:, :1] * single
-        wholes = table(by_split)
+        names = ("left", "right", "whole")
+        maps = np.concatenate([w[f"trees.{name}.weight"] for name in names])
+        biases = np.concatenate([w[f"trees.{name}.bias"] for name in names])
+        table = np.zeros((size, size, len(maps)), dtype=np.float32)
+        table[first, second] = h @ maps.T + biases
+        left, right, whole = np.split(table, 3, axis=2)
+        scale = np.float32(1 / np.sqrt(left.shape[2] - 1))
+        split = affine(self._edges[places], w, "trees.splits") * scale
         scores = np.zeros((size,) * 3, dtype=np.float32)
-        for s in range(1, size - 1):  # only what can be joined at s: a sixth of the cube in all
-            here = lefts[:s, s, 1:] @ rights[s, s + 1 :, 1:].T
-            here += wholes[:s, s + 1 :, s]
-            here += lefts[:s, s, :1]
-            here += rights[s, s + 1 :, 0]
-            scores[:s, s, s + 1 :] = here
+        # Only what can be joined, a sixth of the cube; both loops write along its last axis.
+        for a in range(size - 2):
+            here = split[a + 1 : -1] @ whole[a, a + 2 :, 1:].T
+            here += whole[a, a + 2 :, 0]
+            scores[a, a + 1 : -1, a + 2 :] = here
+        for s in range(1, size - 1):
+            here = (left[:s, s, 1:] * scale) @ right[s, s + 1 :, 1:].T
+            here += left[:s, s, :1]
+            here += right[s, s + 1 :, 0]
+            here += scores[:s, s, s + 1 :]
+            scores[:s, s, s + 1 :] = here / self._config.split_temperature
         return scores
 
     def labels(self, joins: Sequence[tuple[int, int, int]], source: int = 0) -> Floats:

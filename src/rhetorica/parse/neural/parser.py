@@ -95,6 +95,26 @@ class NeuralParser:
         return Parse(doc, scores=Scores(boundaries=boundaries), provenance=self._provenance)
 
     @property
+    def threshold(self) -> float:
+        """The probability above which an EDU begins."""
+        return self.network.config.start_threshold
+
+    def boundaries(self, doc: Document) -> list[float]:
+        """Return, for each token of a document, the probability that an EDU begins there.
+
+        With `threshold` this makes it a segmenter for parsers that need tokens and syntax.
+        """
+        pieces = self.network.tokenizer(doc.text)
+        starts = np.array([token.start for token in doc.tokens], dtype=np.int64)
+        if not len(pieces) or not len(starts):
+            return [0.0] * len(starts)
+        marks = self.network.marks(self.network.states(pieces), self._source)
+        begins = np.where(pieces.begins, 1.0 - marks[:, 0], 0.0)
+        at = np.minimum(np.searchsorted(pieces.starts, starts), len(pieces) - 1)
+        found: list[float] = np.where(pieces.starts[at] == starts, begins[at], 0.0).tolist()
+        return found
+
+    @property
     def _provenance(self) -> dict[str, str]:
         config = self.network.config
         return {
@@ -148,7 +168,7 @@ class NeuralParser:
 
     def _firsts(self, pieces: Pieces, marks: Floats, given: Document) -> npt.NDArray[np.int64]:
         """Return the pieces at which EDUs begin."""
-        starts = (1.0 - marks[:, 0] > self.network.config.start_threshold) & pieces.begins
+        starts = (1.0 - marks[:, 0] > self.threshold) & pieces.begins
         starts[0] = True
         for layer in (given.sentences, given.paragraphs):
             # What the caller knows to be a boundary is one.

@@ -1,6 +1,7 @@
 """Train the neural parser; needs torch and onnx (the extra ``train``), which parsing does not.
 
-`data` reads corpora, `model` is the network, `train` trains it, `export` writes a model directory.
+`data` reads corpora, `silver` labels more text, `model` is the network, `train` trains it, `export`
+writes a model directory.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ def train_neural(
     corpora: Mapping[str, Path | str],
     out: Path | str,
     *,
+    start: Path | str | None = None,
+    ewt: Path | str | None = None,
     log: Callable[[str], None] = print,
     **settings: Any,
 ) -> Path:
@@ -24,11 +27,15 @@ def train_neural(
 
     ``minilm`` is a folder with MiniLM-L6's ``model.safetensors`` and ``vocab.txt``; ``settings``
     are those of `train.Settings` (``seed``, ``epochs``, ...). ``out`` gets a checkpoint per epoch,
-    from which an interrupted run goes on, and in the end the directory ``model``.
+    from which an interrupted run goes on, and in the end ``final.pt`` and the directory ``model``.
+    ``start`` is the ``final.pt`` of an earlier run to begin from, ``ewt`` English-EWT's training
+    file (CoNLL-U), which teaches segmentation (see `silver`).
     """
     try:
         from rhetorica.parse.neural.training import export, train
     except ImportError:
         raise MissingExtra("training the neural parser", "train") from None
-    run = train.train(minilm, corpora, out, train.Settings(**settings), log=log)
+    run = train.train(
+        minilm, corpora, out, train.Settings(**settings), start=start, ewt=ewt, log=log
+    )
     return export.export_run(run, Path(out) / "model")

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from rhetorica.corpora.gum import read_gum
 from rhetorica.corpora.scidtb import read_scidtb
 from rhetorica.corpora.umuc import read_umuc
-from rhetorica.document import Document
+from rhetorica.document import Document, Token
 from rhetorica.errors import NonProjective, RepairWarning
 from rhetorica.parse.neural.units import Units
 from rhetorica.parse.neural.wordpiece import Pieces, WordPiece
@@ -28,6 +28,7 @@ from rhetorica.relations import relation_set
 from rhetorica.trees import AnnotatedTree, DepTree, RSTTree
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 SOURCES = ("gum", "umuc", "scidtb")
 NONE, EDU, SENTENCE, PARAGRAPH = range(4)
@@ -40,15 +41,18 @@ _SENTENCE_END = re.compile(r"[.?!:;][\"'”’)\]]*$")
 class Example:
     """A document to learn from: words, what begins at each, and the gold trees.
 
-    ``words`` are surface forms, ``apart`` tells whether white space stands before a word, ``marks``
-    what begins there. ``tags``, ``deprels`` and ``markers`` are labels per word, empty where the
-    corpus has none.
+    ``words`` are surface forms, ``apart`` tells whether white space stands before a word,
+    ``starts`` where it begins in the corpus's text, ``marks`` what begins there. ``tags``,
+    ``deprels`` and ``markers`` are labels per word, empty where the corpus has none. With ``soft``,
+    the probability per word that an EDU begins there, an example has no trees: it teaches
+    segmentation and syntax.
     """
 
     id: str
     source: str
     words: tuple[str, ...]
     apart: tuple[bool, ...]
+    starts: Ints
     marks: Ints
     dependencies: DepTree
     tree: RSTTree | None
@@ -56,6 +60,7 @@ class Example:
     deprels: tuple[str, ...] = ()
     markers: tuple[str, ...] = ()
     gold: Parse | None = field(default=None, compare=False)
+    soft: Floats | None = None
 
     @property
     def n_edus(self) -> int:
@@ -65,7 +70,10 @@ class Example:
 
 @dataclass(frozen=True)
 class Reading:
-    """An example laid out as text and cut into pieces, with labels per piece (-1 where none)."""
+    """An example laid out as text and cut into pieces, with labels per piece (-1 where none).
+
+    ``targets`` are, for an example with soft labels, the probabilities of each mark per piece.
+    """
 
     example: Example
     text: str
@@ -73,6 +81,7 @@ class Reading:
     units: Units
     marks: Ints
     first_pieces: Ints
+    targets: Floats | None = None
 
 
 def read_examples(source: str, folder: Path | str, split: str) -> list[Example]:
@@ -92,42 +101,66 @@ def _parses(source: str, folder: Path, split: str) -> Iterable[Parse]:
 
 def _example(parse: Parse, source: str) -> Example:
     doc = parse.document
+    bare = syntax_example(parse, source)
+    starts, marks = bare.starts, bare.marks.copy()
+    edus = np.searchsorted(starts, [edu.start for edu in doc.edus])
+    marks[edus] = np.maximum(marks[edus], EDU)
+    if not doc.sentences:
+        words = _sentence_words(doc, edus)
+        marks[words] = np.maximum(marks[words], SENTENCE)
+    markers: tuple[str, ...] = ()
+    if doc.tokens:
+        found = _markers(parse)
+        by_start = {doc.tokens[index].start: name for index, name in found.items()}
+        markers = tuple(by_start.get(start, "") for start in starts.tolist())
+    return replace(
+        bare,
+        marks=marks,
+        dependencies=parse.dependencies,
+        tree=_tree(parse),
+        markers=markers,
+        gold=parse,
+    )
+
+
+def syntax_example(parse: Parse, source: str) -> Example:
+    """Return an example with words, sentences and syntax, but neither EDUs nor trees."""
+    doc = parse.document
     spans = _word_spans(doc)
-    words = tuple(doc.text[start:end] for start, end in spans)
     starts = np.array([start for start, _ in spans])
     apart = tuple(
         index > 0 and start > spans[index - 1][1] for index, (start, _) in enumerate(spans)
     )
-    marks = np.zeros(len(words), dtype=np.int64)
-    edus = np.searchsorted(starts, [edu.start for edu in doc.edus])
-    marks[edus] = EDU
-    marks[[0, *_sentence_words(doc, starts, edus)]] = SENTENCE
-    if doc.paragraphs:
-        marks[np.searchsorted(starts, [part.start for part in doc.paragraphs])] = PARAGRAPH
+    marks = np.zeros(len(spans), dtype=np.int64)
+    marks[np.searchsorted(starts, [part.start for part in doc.sentences])] = SENTENCE
+    marks[np.searchsorted(starts, [part.start for part in doc.paragraphs])] = PARAGRAPH
     marks[0] = PARAGRAPH
     tags: tuple[str, ...] = ()
     deprels: tuple[str, ...] = ()
-    markers: tuple[str, ...] = ()
     if doc.tokens:
         by_span = {(token.start, token.end): index for index, token in enumerate(doc.tokens)}
         chosen = [by_span[span] for span in spans]
         tags = tuple(doc.tokens[index].tag for index in chosen)
-        deprels = tuple(doc.tokens[index].deprel.split(":")[0] for index in chosen)
-        found = _markers(parse)
-        markers = tuple(found.get(index, "") for index in chosen)
+        deprels = tuple(_directed(index, doc.tokens[index]) for index in chosen)
     return Example(
         parse.id,
         source,
-        words,
+        tuple(doc.text[start:end] for start, end in spans),
         apart,
+        starts,
         marks,
-        parse.dependencies,
-        _tree(parse),
+        DepTree((), ()),
+        None,
         tags,
         deprels,
-        markers,
-        parse,
     )
+
+
+def _directed(index: int, token: Token) -> str:
+    """Return the dependency relation, with subtype, and the side on which the head stands."""
+    if token.head is None or token.head < 0:
+        return token.deprel
+    return f"{token.deprel}{'<' if token.head < index else '>'}"
 
 
 def _tree(parse: Parse) -> RSTTree | None:
@@ -147,10 +180,8 @@ def _word_spans(doc: Document) -> list[tuple[int, int]]:
     return list(dict.fromkeys((token.start, token.end) for token in doc.tokens))
 
 
-def _sentence_words(doc: Document, starts: Ints, edus: Ints) -> Sequence[int]:
-    """Return the words that begin sentences; without that layer, EDUs after a final mark."""
-    if doc.sentences:
-        return np.searchsorted(starts, [part.start for part in doc.sentences]).tolist()
+def _sentence_words(doc: Document, edus: Ints) -> Sequence[int]:
+    """Return the words that begin sentences where none are annotated: EDUs after a final mark."""
     texts = doc.edu_texts
     return [
         int(word)
@@ -219,8 +250,19 @@ def read(example: Example, tokenizer: WordPiece, rng: random.Random | None = Non
     edus = firsts[marked]
     kinds = example.marks[marked]
     units = Units(np.append(edus, len(pieces)), kinds >= SENTENCE, kinds >= PARAGRAPH)
-    reading = Reading(example, text, pieces, units, marks, firsts)
+    targets = None if example.soft is None else _targets(example.soft, marks, firsts)
+    reading = Reading(example, text, pieces, units, marks, firsts, targets)
     return disturb(reading, rng) if rng else reading
+
+
+def _targets(soft: Floats, marks: Ints, firsts: Ints) -> Floats:
+    """Return the probabilities of marks per piece: sentences are known, EDUs in them are not."""
+    targets = np.eye(4)[np.maximum(marks, NONE)]
+    inside = marks[firsts] < SENTENCE
+    targets[firsts[inside], NONE] = 1 - soft[inside]
+    targets[firsts[inside], EDU] = soft[inside]
+    targets[marks < NONE] = 0
+    return targets
 
 
 def disturb(reading: Reading, rng: random.Random) -> Reading:

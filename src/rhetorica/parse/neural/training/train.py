@@ -20,6 +20,7 @@ from torch.nn import functional
 from rhetorica.decode import inside_outside, mbr_cky
 from rhetorica.parse.neural.network import N_DISTANCES, arc_buckets
 from rhetorica.parse.neural.training.data import (
+    EDU,
     SENTENCE,
     SOURCES,
     Example,
@@ -32,8 +33,10 @@ from rhetorica.parse.neural.training.model import (
     Inventory,
     Network,
 )
+from rhetorica.parse.neural.training.silver import silver_examples
 from rhetorica.parse.neural.wordpiece import WordPiece
 from rhetorica.relations import relation_set
+from rhetorica.segment import load_segmenter
 
 REPORT_EVERY = 100
 
@@ -53,6 +56,8 @@ class Settings:
     overlap: int = 16
     scidtb_share: float = 0.33
     scidtb_pack: int = 4
+    silver_share: float = 0.5
+    silver_pack: int = 3
     arc_weight: float = 0.3
     syntax_weight: float = 0.15
     marker_weight: float = 0.3
@@ -90,7 +95,7 @@ def make_inventory(examples: Sequence[Example]) -> Inventory:
     tags: Counter[str] = Counter()
     deprels: Counter[str] = Counter()
     for example in examples:
-        if example.source == "gum" and example.tree:
+        if example.source == "gum" and example.tree is not None:
             joins.update((join.nuclearity, join.relation) for join in example.tree.joins)
         if example.source == "scidtb":
             arcs.update(r for r in example.dependencies.relations if r not in ("ROOT", "null"))
@@ -198,8 +203,12 @@ class Trainer:
             states = self.states(network, reading, self.settings.overlap)
             if example.tags:
                 found |= self._syntax_losses(states, reading)
-        marks = torch.from_numpy(reading.marks)
         logits = network.marker(states, source)
+        if reading.targets is not None:
+            targets = torch.from_numpy(reading.targets).float()
+            total = -(targets * functional.log_softmax(logits, 1)).sum() / targets[:, EDU:].sum()
+            return found | {"silver": self.settings.mark_weight * total}
+        marks = torch.from_numpy(reading.marks)
         total = functional.cross_entropy(logits, marks, ignore_index=-1, reduction="sum")
         found["mark"] = self.settings.mark_weight * total / example.n_edus
         edus = network.edus(states, reading.units, source)
@@ -220,14 +229,13 @@ class Trainer:
         deprel = functional.cross_entropy(
             self.network.deprels(rows), targets("deprels", example.deprels)
         )
-        marker = functional.cross_entropy(
-            self.network.markers(rows), targets("markers", example.markers), reduction="sum"
-        )
-        return {
-            "tag": weight * tag,
-            "deprel": weight * deprel,
-            "marker": self.settings.marker_weight * marker / example.n_edus,
-        }
+        found = {"tag": weight * tag, "deprel": weight * deprel}
+        if example.markers:
+            marker = functional.cross_entropy(
+                self.network.markers(rows), targets("markers", example.markers), reduction="sum"
+            )
+            found["marker"] = self.settings.marker_weight * marker / example.n_edus
+        return found
 
     def _tree_losses(self, edus: Tensor, reading: Reading, source: int) -> dict[str, Tensor]:
         tree, trees = reading.example.tree, self.network.trees
@@ -349,6 +357,14 @@ class Trainer:
         self.step = state["step"]
         return int(state["epoch"])
 
+    def start_from(self, path: Path) -> None:
+        """Take the averaged weights of an earlier run, where they have the same shape."""
+        given = torch.load(path, weights_only=True)["averaged"]
+        own = self.network.state_dict()
+        fitting = {name: value for name, value in given.items() if value.shape == own[name].shape}
+        for network in (self.network, self.averaged):
+            network.load_state_dict(fitting, strict=False)
+
 
 def range_heads(joins: Sequence[Any], n_edus: int) -> list[int]:
     """Return the head EDU of each join's range (joins in preorder)."""
@@ -456,13 +472,22 @@ def evaluate_arcs(
 def epoch_steps(
     examples: Sequence[Example], settings: Settings, rng: random.Random
 ) -> list[list[Example]]:
-    """Return the documents of each step of an epoch: of SciDTB's small ones a share, in packs."""
-    small = [example for example in examples if example.source == "scidtb"]
-    rng.shuffle(small)
-    small = small[: round(settings.scidtb_share * len(small))]
-    pack = settings.scidtb_pack
-    steps = [small[at : at + pack] for at in range(0, len(small), pack)]
-    steps += [[example] for example in examples if example.source != "scidtb"]
+    """Return the documents of each step of an epoch: of the small ones a share, in packs."""
+    steps: list[list[Example]] = []
+    single: list[Example] = []
+    scidtb: list[Example] = []
+    silver: list[Example] = []
+    for example in examples:
+        small = scidtb if example.source == "scidtb" else single
+        (silver if example.soft is not None else small).append(example)
+    for group, share, pack in (
+        (scidtb, settings.scidtb_share, settings.scidtb_pack),
+        (silver, settings.silver_share, settings.silver_pack),
+    ):
+        rng.shuffle(group)
+        chosen = group[: round(share * len(group))]
+        steps += [chosen[at : at + pack] for at in range(0, len(chosen), pack)]
+    steps += [[example] for example in single]
     rng.shuffle(steps)
     return steps
 
@@ -482,12 +507,16 @@ def train(
     out: Path | str,
     settings: Settings,
     *,
+    start: Path | str | None = None,
+    ewt: Path | str | None = None,
     log: Callable[[str], None] = print,
 ) -> Run:
     """Train on the given corpora (name -> folder; ``gum`` must be there).
 
-    ``minilm`` is a folder with ``model.safetensors`` and ``vocab.txt``. A run that was interrupted
-    goes on from its last finished epoch.
+    ``minilm`` is a folder with ``model.safetensors`` and ``vocab.txt``. ``start`` is the
+    ``final.pt`` of an earlier run, from whose weights to begin; ``ewt`` the training file of
+    English-EWT, from which `silver` makes more examples. A run that was interrupted goes on from
+    its last finished epoch.
     """
     torch.set_num_threads(1)
     torch.manual_seed(settings.seed)
@@ -496,12 +525,17 @@ def train(
     tokenizer = WordPiece((minilm / "vocab.txt").read_text("utf-8").splitlines())
     examples = [e for name, folder in folders.items() for e in read_examples(name, folder, "train")]
     dev = {name: read_examples(name, folder, "dev") for name, folder in folders.items()}
+    if ewt is not None:
+        examples += silver_examples(ewt, [load_segmenter("crf"), load_segmenter("neural")])
+        log(f"English-EWT labelled: {sum(e.soft is not None for e in examples)} documents")
     inventory = make_inventory(examples)
     network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout)
     network.encoder.load_minilm(minilm / "model.safetensors")
     steps = len(epoch_steps(examples, settings, random.Random(0)))
     trainer = Trainer(network, inventory, tokenizer, settings, steps)
-    initial_distances(trainer, examples)
+    initial_distances(trainer, [example for example in examples if example.soft is None])
+    if start is not None:
+        trainer.start_from(Path(start))
     checkpoint = out / "checkpoint.pt"
     done = trainer.load(checkpoint) if checkpoint.is_file() else 0
     (out / "settings.json").write_text(json.dumps(asdict(settings), indent=1), "utf-8")
@@ -520,6 +554,7 @@ def train(
     if settings.last_epochs:
         _train_all_again(trainer, examples, log)
         scores = {}
+    trainer.save(out / "final.pt", settings.epochs)
     return Run(trainer, dev, scores or evaluate_dev(trainer, dev))
 
 
@@ -556,6 +591,8 @@ def _train_heads(
     need more of them.
     """
     settings = replace(trainer.settings, scidtb_share=1.0)
+    # Silver examples teach the encoder; their states would fill the memory.
+    examples = [example for example in examples if example.soft is None]
     trainer.freeze_encoder()
     known: dict[str, tuple[Reading, Tensor]] = {}
     rng = random.Random(f"{settings.seed}-states")
