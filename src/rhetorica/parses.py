@@ -119,6 +119,18 @@ class Parse:
         """Return the text of an ``.rs3`` file."""
         return self.to("rs3")
 
+    def _repr_html_(self) -> str:
+        """Show both trees in a notebook."""
+        from rhetorica.render.html import notebook_html
+
+        return notebook_html(self)
+
+    def _repr_svg_(self) -> str | None:
+        """Show the RST tree where only a picture will do."""
+        from rhetorica.render.html import notebook_svg
+
+        return notebook_svg(self)
+
     @property
     def _tree(self) -> Tree:
         if self.source is None:

@@ -121,10 +121,11 @@ def write_text(target: str | os.PathLike[str] | IO[str], text: str) -> None:
     elif os.fspath(target) == "-":
         sys.stdout.write(text)
     else:
-        write_bytes(target, _encode(text, str(target)))
+        write_bytes(target, encode(text, str(target)))
 
 
-def _encode(text: str, name: str) -> bytes:
+def encode(text: str, name: str) -> bytes:
+    """Encode as UTF-8; a lone surrogate, which UTF-8 cannot hold, is an error with its line."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from rhetorica import AnnotatedTree, DepTree, Document, Join, Node, Parse, RSTTree
-from rhetorica.errors import InvalidTree, NonProjective, UnknownName
-from rhetorica.render.terminal import render_tree, visible
+from rhetorica.errors import InvalidTree, NonProjective, RhetoricaError, UnknownName
+from rhetorica.render.fit import visible
+from rhetorica.render.terminal import render_tree
 from strategies import parses
 
 ANSI = re.compile("\x1b\\[[0-9;]*m")
@@ -112,6 +113,36 @@ class TestOutline:
             assert "".join(drawn.split()) == f"1●a2╰─○x{name}:b"
 
 
+class TestFolding:
+    def test_drawing(self, rain: Parse) -> None:
+        assert render_tree(rain, depth=1).splitlines() == [
+            "1 ╭─○ attribution: People say",
+            "2 ● it often rains here,",
+            "3 ╰─○ concession 3–5 →1–2: although it was dry today … +2",
+        ]
+        assert render_tree(rain, depth=2, unicode=False).splitlines()[3:] == [
+            "    `-S circumstance 4-5: [list x2] ... +2",
+        ]
+        assert render_tree(rain, depth=3) == render_tree(rain)
+
+    def test_a_folded_unit_has_no_guides_below(self) -> None:
+        joins = tuple(Join(i, i + 1, 3, "NS", "r") for i in range(2))
+        parse = Parse(Document.from_edus(["a", "long " * 10, "c"]), RSTTree(3, joins))
+        assert "│" not in render_tree(parse, depth=1, width=40)
+
+    def test_nothing_to_show(self, rain: Parse) -> None:
+        with pytest.raises(RhetoricaError, match="at least 1"):
+            render_tree(rain, depth=0)
+
+    @some
+    @given(parses(min_edus=1, trees=("annotated", "rst")), st.integers(1, 4))
+    def test_every_unit_is_drawn_or_counted(self, parse: Parse, depth: int) -> None:
+        lines = render_tree(parse, depth=depth, clip=True, width=1000).splitlines()
+        drawn = sum(bool(line[: len(str(len(parse.edus)))].strip()) for line in lines)
+        hidden = sum(int(found[1]) for line in lines if (found := re.search(r"… \+(\d+)$", line)))
+        assert drawn + hidden == len(parse.edus)
+
+
 class TestTable:
     def test_drawing(self, rain: Parse) -> None:
         assert render_tree(rain, view="dependencies").splitlines() == [
@@ -121,6 +152,9 @@ class TestTable:
             "4 ↑3 ○ circumstance when we came",
             "5 ↑4 ● list         and when we left.",
         ]
+
+    def test_short_name_of_the_view(self, rain: Parse) -> None:
+        assert render_tree(rain, view="dep") == render_tree(rain, view="dependencies")
 
     def test_crossing_arcs(self) -> None:
         tree = DepTree((-1, 3, 0, 0), ("ROOT", "a", "b", "c"))

@@ -16,7 +16,16 @@ from rich.table import Table
 
 from rhetorica import __version__, formats
 from rhetorica.cli.common import errors, plain, progress_bar, say
+from rhetorica.cli.pictures import (
+    PICTURE_LIST,
+    PICTURES,
+    at_most_one,
+    check_picture,
+    draw,
+    write_picture,
+)
 from rhetorica.cli.reproduce import reproduce
+from rhetorica.cli.serve import serve
 from rhetorica.cli.train import train
 from rhetorica.convert import Convention
 from rhetorica.corpora import CORPORA, read_corpus
@@ -25,7 +34,9 @@ from rhetorica.evaluate import Report, evaluate
 from rhetorica.parse import DEFAULT_PARSER, PARSERS
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
-from rhetorica.render.terminal import View, render_tree
+from rhetorica.render.colours import Theme
+from rhetorica.render.layout import Orient, View
+from rhetorica.render.terminal import render_tree
 from rhetorica.segment import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS
 from rhetorica.source import write_text
 from rhetorica.statistics import corpus_statistics
@@ -44,6 +55,7 @@ app = typer.Typer(
 
 _FORMAT_LIST = "\n\n".join(f"- `{f.name}`: {f.about}" for f in formats.FORMATS.values())
 _FORMATS_EPILOG = f"Formats:\n\n{_FORMAT_LIST}"
+_ALL_EPILOG = f"{_FORMATS_EPILOG}\n\nPictures:\n\n{PICTURE_LIST}"
 
 Inputs = Annotated[
     list[str],
@@ -180,7 +192,7 @@ def segment(
     _write_stream(_with_progress(run_jobs(job, paths, jobs), len(paths)), to, out)
 
 
-@app.command(epilog=_FORMATS_EPILOG)
+@app.command(epilog=_ALL_EPILOG)
 def parse(
     inputs: Inputs,
     edus: Annotated[
@@ -201,8 +213,10 @@ def parse(
         ),
     ] = None,
     to: Annotated[
-        str, typer.Option(metavar="FORMAT", help="tree (to look at), or a format below.")
+        str,
+        typer.Option(metavar="FORMAT", help="tree (to look at), or a format or picture below."),
     ] = "tree",
+    view: Annotated[View, typer.Option(help="What tree and pictures show.")] = "rst",
     out: OutFolder = None,
     jobs: Jobs = 1,
     kbest: Annotated[int, typer.Option(min=1, help="Also keep the K best trees (in json).")] = 1,
@@ -219,11 +233,12 @@ def parse(
 
     Example: `rhetorica parse umbrella.txt`
     """
-    if to != "tree":
+    check_picture(to)
+    if to not in ("tree", *PICTURES):
         formats.get_format(to)
     job = Job(segmenter, model, parser, from_, edus, kbest)
     paths = list(inputs) if edus else _text_files(inputs, from_)
-    _write_stream(_with_progress(run_jobs(job, paths, jobs), len(paths)), to, out)
+    _write_stream(_with_progress(run_jobs(job, paths, jobs), len(paths)), to, out, view)
 
 
 @app.command()
@@ -284,6 +299,7 @@ def score(
 
 app.add_typer(train, name="train")
 app.add_typer(reproduce, name="reproduce")
+app.command()(serve)
 
 
 @app.command()
@@ -315,31 +331,63 @@ def stats(
 def show(
     inputs: Inputs,
     from_: FromFormat = None,
-    view: Annotated[View, typer.Option(help="Constituents, or heads.")] = "rst",
+    to: Annotated[
+        Literal["tree", "svg", "html", "png"],
+        typer.Option(help="tree: in the terminal; else a picture (html: a page with both views)."),
+    ] = "tree",
+    out: OutFolder = None,
+    view: Annotated[View, typer.Option(help="Constituents (rst), or heads (dep).")] = "rst",
     width: Annotated[
-        int | None, typer.Option(min=20, help="Columns; else those of the terminal.")
+        int | None,
+        typer.Option(min=20, help="Columns; else those of the terminal. Of pictures, pixels."),
     ] = None,
-    clip: Annotated[bool, typer.Option(help="One line an EDU, long ones cut.")] = False,
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="Fold what is deeper in the RST tree.")
+    ] = None,
+    clip: Annotated[bool, typer.Option(help="In the terminal, one line an EDU.")] = False,
+    theme: Annotated[Theme, typer.Option(help="Colours of pictures.")] = "auto",
+    orient: Annotated[
+        Orient,
+        typer.Option(
+            help="Pictures: EDUs side by side (down), below each other (right), or by their number."
+        ),
+    ] = "auto",
     corpus: CorpusName = None,
     split: Split = None,
 ) -> None:
-    """Draw discourse trees in the terminal.
+    """Draw discourse trees: in the terminal, or as pictures.
 
     Example: `rhetorica show essay.rs3`
+
+    Example: `rhetorica show essay.rs3 --to html > essay.html`
     """
     console = Console(highlight=False)
-    for number, parse in enumerate(_read(inputs, from_, corpus, split, progress=False)):
-        if number:
-            typer.echo()
-        typer.echo(
-            render_tree(
-                parse,
-                width=width or console.width,
-                color=console.is_terminal and not console.no_color,
-                view=view,
-                clip=clip,
-            )
+    color = out is None and console.is_terminal and not console.no_color
+    names: set[str] = set()
+    check_picture(to)
+    parses = _read(inputs, from_, corpus, split, progress=False)
+    if to != "tree" and out is None:
+        parses = at_most_one(parses, to)
+    for number, parse in enumerate(parses, 1):
+        if to != "tree":
+            data = draw(parse, to, view=view, theme=theme, orient=orient, width=width, depth=depth)
+            _write_picture(data, parse.id, to, out, number, names)
+            continue
+        text = render_tree(
+            parse,
+            width=width or console.width,
+            color=color,
+            view=view,
+            clip=clip,
+            depth=depth,
         )
+        if out is not None:
+            name = _file_name(parse.id or f"document-{number}", names)
+            write_text(out / f"{name}.txt", text + "\n")
+            continue
+        if number > 1:
+            typer.echo()
+        typer.echo(text)
 
 
 def _text_files(inputs: Iterable[str], format: str | None) -> list[str]:
@@ -362,19 +410,24 @@ def _with_progress(parses: Iterator[Parse], total: int) -> Iterator[Parse]:
         yield from bar.track(parses, total=total, description="analysing")
 
 
-def _write_stream(parses: Iterator[Parse], to: str, out: Path | None) -> None:
+def _write_stream(parses: Iterator[Parse], to: str, out: Path | None, view: View = "rst") -> None:
     """Write results as they come: to a folder, or one after the other to standard output."""
     console = Console(highlight=False)
     color = out is None and console.is_terminal and not console.no_color
     names: set[str] = set()
+    if to in PICTURES and out is None:
+        parses = at_most_one(parses, to)
     for number, parse in enumerate(parses, 1):
         _check_language(parse)
         if to in ("conllu", "tok", "rels") and not parse.document.tokens:
             parse = replace(parse, document=annotate(parse.document))
+        if to in PICTURES:
+            _write_picture(draw(parse, to, view=view), parse.id, to, out, number, names)
+            continue
         if not parse.document.edus:
             text = ""
         elif to == "tree":
-            text = render_tree(parse, width=console.width, color=color) + "\n"
+            text = render_tree(parse, width=console.width, color=color, view=view) + "\n"
         else:
             text = formats.write(parse, to)
         if out is not None:
@@ -385,6 +438,13 @@ def _write_stream(parses: Iterator[Parse], to: str, out: Path | None) -> None:
             if number > 1 and (to == "tree" or not formats.get_format(to).many):
                 typer.echo()
             write_text("-", text)
+
+
+def _write_picture(
+    data: bytes, id: str, to: str, out: Path | None, number: int, names: set[str]
+) -> None:
+    name = f"{_file_name(id or f'document-{number}', names)}.{to}"
+    write_picture(data, to, out / name if out else None)
 
 
 def _check_language(parse: Parse) -> None:

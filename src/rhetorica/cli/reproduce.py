@@ -42,3 +42,118 @@ def reproduce_li2014_command(
     typer.echo(
         reproduce_li2014(folders, work, epochs=epochs, semantic=semantic, quick=quick, say=say)
     )
+
+
+@reproduce.command("heilman-sagae2015")
+def reproduce_heilman_sagae_command(
+    gum: Annotated[Path, typer.Option(help="GUM's folder.")],
+    umuc: Annotated[Path | None, typer.Option(help="UMUC's folder.")] = None,
+    work: Annotated[
+        Path, typer.Option(help="Where trained parsers are kept, to go on from.")
+    ] = Path("runs/heilman-sagae2015"),
+    into: Annotated[
+        Path | None,
+        typer.Option(help="A page with a marked place for the tables (docs/transition.md)."),
+    ] = None,
+    ablation: Annotated[
+        bool, typer.Option(help="Train without each group of features, too.")
+    ] = True,
+) -> None:
+    """Make the analogues of the tables of Heilman & Sagae (2015), in Markdown.
+
+    Example: `rhetorica reproduce heilman-sagae2015 --gum gum/ --umuc umuc/ > tables.md`
+    """
+    from rhetorica.reproduce.heilman_sagae2015 import reproduce_heilman_sagae, write_into
+
+    tables = reproduce_heilman_sagae(gum, work, umuc=umuc, ablation=ablation, say=say)
+    if into:
+        write_into(into, tables)
+    else:
+        typer.echo(tables)
+
+
+@reproduce.command("dplp2014")
+def reproduce_dplp_command(
+    gum: Annotated[Path, typer.Option(help="GUM's folder.")],
+    work: Annotated[
+        Path, typer.Option(help="Where finished trainings are kept, to go on from.")
+    ] = Path("runs/dplp2014"),
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Only draw the map of words (Figure 4), as SVG into this file."),
+    ] = None,
+    nmf: Annotated[
+        bool, typer.Option("--nmf", help="Draw the words as NMF places them instead.")
+    ] = False,
+    shipped: Annotated[
+        bool, typer.Option("--shipped", help="Only score the shipped model.")
+    ] = False,
+    umuc: Annotated[Path | None, typer.Option(help="UMUC's folder, for --shipped.")] = None,
+) -> None:
+    """Make the analogues of Table 3 and Figures 3 and 4 of Ji & Eisenstein (2014).
+
+    Example: `rhetorica reproduce dplp2014 --gum gum/ > tables.md`
+
+    Example: `rhetorica reproduce dplp2014 --gum gum/ --picture words.svg`
+    """
+    from rhetorica.render.scatter import scatter
+    from rhetorica.reproduce.dplp2014 import (
+        GROUPS,
+        reproduce_dplp2014,
+        shipped_table,
+        word_map,
+    )
+    from rhetorica.source import write_text
+
+    if shipped:
+        typer.echo(shipped_table({"gum": gum} | ({"umuc": umuc} if umuc else {})))
+        return
+    if picture is None:
+        typer.echo(reproduce_dplp2014(gum, work, say=say))
+        return
+    found = word_map(gum, nmf=nmf)
+    space = "NMF" if nmf else "the learned projection"
+    write_text(
+        picture,
+        scatter(found.places, found.words, GROUPS, title=f"Frequent words of GUM in {space}"),
+    )
+    typer.echo("| group | neighbours of the same group | by chance |\n|---|---|---|")
+    for name, share in found.purity.items():
+        typer.echo(f"| {name} | {100 * share:.1f} % | {100 * found.chance[name]:.1f} % |")
+
+
+@reproduce.command("codra2015")
+def reproduce_codra_command(
+    gum: Annotated[Path, typer.Option(help="GUM's folder.")],
+    umuc: Annotated[Path | None, typer.Option(help="UMUC's folder.")] = None,
+    work: Annotated[
+        Path, typer.Option(help="Where trained models are kept, to go on from.")
+    ] = Path("runs/codra2015"),
+    into: Annotated[
+        Path | None, typer.Option(help="A page with a marked place for the tables (docs/codra.md).")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the confusion matrix (Figure 18), as SVG.")
+    ] = None,
+) -> None:
+    """Make the analogues of Tables 4 to 9 and Figure 18 of Joty, Carenini & Ng (2015).
+
+    Example: `rhetorica reproduce codra2015 --gum gum/ --picture confusion.svg > tables.md`
+    """
+    from rhetorica.render.matrix import confusion_chart
+    from rhetorica.reproduce.codra2015 import reproduce_codra2015, write_into
+    from rhetorica.source import write_text
+
+    folders = {"gum": gum} | ({"umuc": umuc} if umuc else {})
+    tables, counts = reproduce_codra2015(folders, work, say=say)
+    if picture:
+        totals: dict[str, int] = {}
+        for (name, _), count in counts.items():
+            totals[name] = totals.get(name, 0) + count
+        names = sorted(totals, key=lambda name: -totals[name])
+        title = "Relations of spans found by TSP 1-1 on GUM dev: gold (rows), predicted (columns)"
+        write_text(picture, confusion_chart(names, counts, title=title))
+    if into:
+        write_into(into, tables)
+    else:
+        typer.echo(tables)

@@ -11,7 +11,11 @@ from rhetorica.cli.common import progress_bar, say
 from rhetorica.convert import Convention
 from rhetorica.corpora import CORPORA, read_corpus
 from rhetorica.document import Document
+from rhetorica.learn.projection import Start
+from rhetorica.parse.codra.features import GROUPS as CODRA_GROUPS
+from rhetorica.parse.dplp import Matrix
 from rhetorica.parse.li2014 import FEATURE_TYPES
+from rhetorica.parse.shift_reduce import BEAM, SAMPLES
 from rhetorica.segment.features import GROUPS, PAPER
 
 train = typer.Typer(
@@ -147,6 +151,220 @@ def train_li2014_command(
             decoder=decoder,
             learner=learner,
             convention=multinuclear,
+            seed=seed,
+        )
+
+
+@train.command("shift-reduce")
+def train_shift_reduce_command(
+    folder: TrainFolder,
+    out: ModelOut,
+    corpus: TrainCorpus = "gum",
+    syntax: Syntax = "gold",
+    features: Annotated[
+        Literal["extended", "paper"],
+        typer.Option(help="extended (two classifiers, ours) or paper (Heilman & Sagae 2015)."),
+    ] = "extended",
+    strength: Annotated[
+        str,
+        typer.Option(help="Strengths to try, with commas; grid is 2^-4 ... 2^4. Larger: less L1."),
+    ] = "0.125",
+    label_strength: Annotated[
+        float, typer.Option(help="Strength of the classifier of labels (extended).")
+    ] = 0.25,
+    coarse: Annotated[bool, typer.Option(help="Learn coarse relations.")] = True,
+    explore: Annotated[
+        int, typer.Option(help="Times to parse the training data to learn from mistakes.")
+    ] = 1,
+    samples: Annotated[
+        int, typer.Option(help="Sequences of actions that vote on the tree; 0: use a beam.")
+    ] = SAMPLES,
+    beam: Annotated[int, typer.Option(help="States that a beam keeps.")] = BEAM,
+    epochs: int = 8,
+    seed: int = 0,
+) -> None:
+    """Train the shift-reduce parser (Heilman & Sagae 2015).
+
+    Example: `rhetorica train shift-reduce gum/ --out my_parser`
+    """
+    from rhetorica.reproduce import read_treebank
+    from rhetorica.training.shift_reduce import (
+        STRENGTH_GRID,
+        train_shift_reduce,
+        with_our_syntax,
+    )
+
+    treebank = read_treebank(corpus, folder)
+    say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
+    docs = with_our_syntax(treebank.train) if syntax == "predicted" else treebank.train
+    with progress_bar(enabled=True) as bar:
+        task = bar.add_task("training")
+
+        def progress(what: str, at: int, total: int) -> None:
+            bar.update(task, description=what, completed=at, total=total)
+
+        train_shift_reduce(
+            docs,
+            treebank.dev,
+            out,
+            relations=treebank.relations,
+            coarse=coarse,
+            strengths=(
+                STRENGTH_GRID if strength == "grid" else [float(v) for v in strength.split(",")]
+            ),
+            say=say,
+            progress=progress,
+            features=features,
+            label_strength=label_strength,
+            explore=explore,
+            samples=samples,
+            beam=beam,
+            epochs=epochs,
+            seed=seed,
+        )
+
+
+@train.command("dplp")
+def train_dplp_command(
+    folder: TrainFolder,
+    out: ModelOut,
+    corpus: TrainCorpus = "gum",
+    matrix: Annotated[
+        Matrix,
+        typer.Option(help="Form of the projection, or a baseline: none, identity, nmf."),
+    ] = "concatenation",
+    features: Annotated[
+        Literal["extended", "paper", "none"],
+        typer.Option(help="Besides the words: extended (ours), paper (their Table 2), or none."),
+    ] = "extended",
+    width: Annotated[str, typer.Option(help="Dimensions K to try, with commas.")] = "60",
+    l2: Annotated[
+        str, typer.Option(help="Strengths of the weights' regulariser (lambda), with commas.")
+    ] = "200",
+    tau: Annotated[
+        str, typer.Option(help="Strengths of the projection's regulariser, with commas.")
+    ] = "1",
+    iterations: Annotated[int, typer.Option(help="Steps of the projection.")] = 100,
+    start: Annotated[
+        Start, typer.Option(help="What the projection is at first: random (paper), words (ours).")
+    ] = "words",
+    folds: Annotated[
+        int, typer.Option(help="Parts in which documents are parsed to learn from mistakes; or 0.")
+    ] = 0,
+    branching: Annotated[
+        Literal["left", "right"], typer.Option(help="How lists branch inside the parser.")
+    ] = "right",
+    beam: Annotated[int, typer.Option(min=1, help="States kept by the search; 1: greedy.")] = 1,
+    samples: Annotated[
+        int, typer.Option(help="Sequences that vote for the tree; 0: the beam decides.")
+    ] = 16,
+    min_count: Annotated[int, typer.Option(help="Drop features seen less often.")] = 3,
+    coarse: Annotated[bool, typer.Option(help="Learn coarse relations.")] = True,
+    threshold: Annotated[
+        float, typer.Option(help="Drop smaller weights from the file, to make it small.")
+    ] = 0.0,
+    seed: int = 0,
+) -> None:
+    """Train the parser with a learned projection of words (Ji & Eisenstein 2014).
+
+    Example: `rhetorica train dplp gum/ --out my_parser`
+    """
+    from rhetorica.reproduce import read_treebank
+    from rhetorica.training.dplp import train_dplp
+
+    treebank = read_treebank(corpus, folder)
+    say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
+    with progress_bar(enabled=True) as bar:
+        task = bar.add_task("training")
+
+        def progress(what: str, at: int, total: int) -> None:
+            bar.update(task, description=what, completed=at, total=total)
+
+        train_dplp(
+            treebank.train,
+            treebank.dev,
+            out,
+            relations=treebank.relations,
+            coarse=coarse,
+            l2=[float(value) for value in l2.split(",")],
+            tau=[float(value) for value in tau.split(",")],
+            width=[int(value) for value in width.split(",")],
+            threshold=threshold,
+            say=say,
+            progress=progress,
+            matrix=matrix,
+            features=features,
+            iterations=iterations,
+            start=start,
+            folds=folds,
+            branching=branching,
+            beam=beam,
+            samples=samples,
+            min_count=min_count,
+            seed=seed,
+        )
+
+
+@train.command("codra")
+def train_codra_command(
+    folder: TrainFolder,
+    out: ModelOut,
+    corpus: TrainCorpus = "gum",
+    stages: Annotated[
+        Literal["1s-1s", "window", "three-way", "one"],
+        typer.Option(help="One sentence one sub-tree, sliding window, both, or no sentences."),
+    ] = "1s-1s",
+    features: Annotated[
+        str,
+        typer.Option(
+            help="extended, paper (Joty et al. 2015), or a list with commas: "
+            f"{', '.join(CODRA_GROUPS)}."
+        ),
+    ] = "extended",
+    chain: Annotated[bool, typer.Option(help="The dynamic CRF inside sentences.")] = True,
+    objective: Annotated[
+        Literal["trees", "joins"],
+        typer.Option(help="Across sentences: likelihood of trees (ours) or of joins (paper)."),
+    ] = "trees",
+    passes: Annotated[int, typer.Option(min=1, max=2, help="2: with sub-structures.")] = 1,
+    coarse: Annotated[bool, typer.Option(help="Learn coarse relations.")] = True,
+    iterations: Annotated[int, typer.Option(help="Steps of L-BFGS.")] = 60,
+    threshold: Annotated[
+        float, typer.Option(help="Drop smaller weights from the file, to make it small.")
+    ] = 0.0,
+    seed: int = 0,
+) -> None:
+    """Train the two-stage parser (Joty, Carenini & Ng 2015).
+
+    Example: `rhetorica train codra gum/ --out my_parser`
+    """
+    from rhetorica.reproduce import read_treebank
+    from rhetorica.training.codra import train_codra
+
+    named = {"extended": CODRA_GROUPS, "paper": CODRA_GROUPS[:-1]}
+    treebank = read_treebank(corpus, folder)
+    say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
+    with progress_bar(enabled=True) as bar:
+        task = bar.add_task("training")
+
+        def progress(what: str, at: int, total: int) -> None:
+            bar.update(task, description=what, completed=at, total=total)
+
+        train_codra(
+            treebank.train,
+            treebank.dev,
+            out,
+            relations=treebank.relations,
+            coarse=coarse,
+            threshold=threshold,
+            say=say,
+            progress=progress,
+            stages=stages,
+            groups=named.get(features, tuple(features.split(","))),
+            chain=chain,
+            objective=objective,
+            passes=passes,
+            iterations=iterations,
             seed=seed,
         )
 

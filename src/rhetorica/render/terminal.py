@@ -20,30 +20,21 @@ turn the direction of writing become visible symbols.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from rhetorica.errors import UnknownName
+from rhetorica.errors import RhetoricaError
 from rhetorica.parses import Parse
+from rhetorica.render.fit import clip, visible, wrap
+from rhetorica.render.layout.parts import View, is_dependencies
 from rhetorica.trees import AnnotatedTree, DepTree
-
-View = Literal["rst", "dependencies"]
 
 _MIN_WIDTH = 40
 _MIN_TEXT = 40
 _STEP = 2
-_KEEP = "\u200c\u200d"  # joiners: emoji and Persian need them, and they do no harm
-_CJK = "\u2e80-\u2fff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\uff10-\uff5a"
-_CJK_CLOSING = (
-    "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
-)
-_PIECES = re.compile(rf"[{_CJK}][{_CJK_CLOSING}]*|[^{_CJK}]+")
 
 
 class _Signs(NamedTuple):
@@ -96,6 +87,7 @@ class _Style(NamedTuple):
     clip: bool
     signs: _Signs
     paint: _Paint
+    depth: int | None
 
 
 def render_tree(
@@ -106,6 +98,7 @@ def render_tree(
     view: View = "rst",
     unicode: bool = True,
     clip: bool = False,
+    depth: int | None = None,
 ) -> str:
     """Draw the tree of a parse; no line is wider than ``width`` (of at least 40) columns.
 
@@ -113,8 +106,9 @@ def render_tree(
     numbers after the relation tells how far a satellite reaches and, after →, what it modifies if
     that is more than the nucleus beside it), or "dependencies", a table with one EDU a row: its
     number, its head with an arrow up or down to where it stands, and its relation. The text is
-    wrapped, or with ``clip`` cut to one line. ``color`` adds ANSI codes; without ``unicode`` the
-    drawing (not the text) is ASCII, with N and S for nucleus and satellite.
+    wrapped, or with ``clip`` cut to one line. ``depth`` folds what is further in: "… +4" after a
+    unit tells that four EDUs that hang on it are not shown. ``color`` adds ANSI codes; without
+    ``unicode`` the drawing (not the text) is ASCII, with N and S for nucleus and satellite.
 
     >>> from rhetorica import Document, Join, RSTTree
     >>> doc = Document.from_edus(["People say", "it is wet", "because it rained."])
@@ -124,42 +118,16 @@ def render_tree(
     2 ● it is wet
     3 ╰─○ cause: because it rained.
     """
-    style = _Style(
-        max(width, _MIN_WIDTH), clip, _UNICODE if unicode else _ASCII, _COLOR if color else _PLAIN
-    )
+    if depth is not None and depth < 1:
+        raise RhetoricaError(f"a depth of {depth} shows nothing: it must be at least 1")
+    signs, paint = _UNICODE if unicode else _ASCII, _COLOR if color else _PLAIN
+    style = _Style(max(width, _MIN_WIDTH), clip, signs, paint, depth)
     texts = [visible(text, unicode=unicode) for text in parse.edus]
-    if view == "rst":
-        lines = _outline(parse.annotated, texts, style)
-    elif view == "dependencies":
+    if is_dependencies(view):
         lines = _table(parse.dependencies, texts, style)
     else:
-        raise UnknownName("view", view, ("rst", "dependencies"))
+        lines = _outline(parse.annotated, texts, style)
     return "\n".join(lines)
-
-
-def visible(text: str, *, unicode: bool = True) -> str:
-    r"""Put a text on one line, with a visible symbol for each character that could do harm.
-
-    >>> visible("a\n b\x1b[31m")
-    'a b␛[31m'
-    """
-    text = " ".join(text.split())
-    if text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() or char in _KEEP else _symbol(char, unicode) for char in text
-    )
-
-
-@lru_cache(maxsize=1024)
-def _symbol(char: str, unicode: bool) -> str:
-    if unicode and char < " ":
-        return chr(0x2400 + ord(char))
-    if unicode and char == "\x7f":
-        return "␡"
-    if unicodedata.category(char) == "Co":
-        return char
-    return f"<U+{ord(char):04X}>"
 
 
 # The outline
@@ -172,6 +140,7 @@ class _Unit:
     edu: int  # -1 for a heading
     nuclear: bool
     label: str
+    size: int  # how many EDUs there are in it, with all that hangs on it
     before: list[_Unit] = field(default_factory=list)
     after: list[_Unit] = field(default_factory=list)
 
@@ -181,9 +150,12 @@ def _outline(tree: AnnotatedTree, texts: Sequence[str], style: _Style) -> list[s
         return []
     digits = len(str(len(texts)))
     lines: list[str] = []
-    for guides, below, unit in _walk(_units(tree, style.signs), style):
+    for guides, below, unit, hidden in _walk(_units(tree, style.signs), style):
         number = str(unit.edu + 1) if unit.edu >= 0 else ""
         text = texts[unit.edu] if unit.edu >= 0 else ""
+        if hidden:
+            text = f"{text} {style.signs.more} +{hidden}".strip()
+            unit = replace(unit, before=[], after=[])
         lines += _outline_entry(f"{number:>{digits}} ", guides, below, unit, text, style)
     return lines
 
@@ -214,7 +186,7 @@ def _paint_label(rows: Sequence[str], label: str, paint: _Paint) -> Iterator[str
 
 def _units(tree: AnnotatedTree, signs: _Signs) -> _Unit:
     """Make the outline: each unit with the units before and after its line, in text order."""
-    top = [_Unit(-1, True, "")]
+    top = [_Unit(-1, True, "", tree.n_edus)]
     todo: list[tuple[int, list[_Unit], int]] = [(_root(tree), top, 0)]
     while todo:
         index, siblings, place = todo.pop()
@@ -243,7 +215,7 @@ def _units(tree: AnnotatedTree, signs: _Signs) -> _Unit:
             else:
                 label = "" if relation == shared else f"{visible(relation)}:"
             side = unit.before if extent[0] < line_at else unit.after
-            side.append(_Unit(-1, role == "nucleus", label))
+            side.append(_Unit(-1, role == "nucleus", label, extent[1] - extent[0]))
             todo.append((child, side, len(side) - 1))
     return top[0]
 
@@ -265,8 +237,11 @@ def _satellite_label(
     return f"{visible(tree.nodes[satellite].relation)}{reach}{target}:"
 
 
-def _walk(top: _Unit, style: _Style) -> Iterator[tuple[str, str, _Unit]]:
-    """Yield, line by line, the guides before a unit's sign and those below it, and the unit."""
+def _walk(top: _Unit, style: _Style) -> Iterator[tuple[str, str, _Unit, int]]:
+    """Yield, line by line, the guides before a unit's sign and those below it, and the unit.
+
+    The last item tells how many EDUs that hang on it are folded away.
+    """
     signs = style.signs
     most = max(4, (style.width - _MIN_TEXT) // _STEP)
     bars: list[str] = []  # for each level above, what stands in its column at the moment
@@ -279,6 +254,7 @@ def _walk(top: _Unit, style: _Style) -> Iterator[tuple[str, str, _Unit]]:
                 _guides(bars, depth - 1, connector, most, signs),
                 _guides(bars, depth - 1, after, most, signs),
                 unit,
+                unit.size - (unit.edu >= 0) if depth == style.depth else 0,
             )
             if depth:
                 bars[depth - 1] = after
@@ -287,6 +263,9 @@ def _walk(top: _Unit, style: _Style) -> Iterator[tuple[str, str, _Unit]]:
             del bars[depth - 1 :]
             bars.append(before)
         below: list[tuple[bool, int, _Unit, str, str, str]] = []
+        if depth == style.depth:
+            todo.append((True, depth, unit, before, connector, after))
+            continue
         for place, child in enumerate(unit.before):
             first = place == 0
             edge = signs.first if first else signs.middle
@@ -348,47 +327,11 @@ def _fit(text: str, first: int, rest: int, style: _Style) -> list[str]:
         return [_clip(text, first, style.signs)]
     if _width(text) <= first:
         return [text]
-    return _wrap(text, first, rest)
+    return wrap(text, first, rest, _width)
 
 
 def _clip(text: str, room: int, signs: _Signs) -> str:
-    if _width(text) <= room:
-        return text
-    kept, _ = _split(text, max(0, room - len(signs.more)))
-    return kept.rstrip() + signs.more[: max(0, room)]
-
-
-def _wrap(text: str, first: int, rest: int) -> list[str]:
-    """Break at spaces and between Chinese characters; a word that fits no row is cut."""
-    rows, row, room = [], "", max(0, first)
-    for word in text.split(" "):
-        glue = " " if row else ""
-        for piece in _pieces(word):
-            if _width(row) + len(glue) + _width(piece) <= room:
-                row += glue + piece
-            else:
-                rows.append(row)
-                row, room = piece, max(2, rest)
-                while _width(row) > room:
-                    head, row = _split(row, room)
-                    rows.append(head)
-            glue = ""
-    return [*rows, row]
-
-
-def _pieces(word: str) -> list[str]:
-    return [word] if word.isascii() else _PIECES.findall(word)
-
-
-def _split(text: str, room: int) -> tuple[str, str]:
-    """Cut a text after the last character that ends within so many columns."""
-    at, used = 0, 0
-    for char in text:
-        used += _width(char)
-        if used > room:
-            break
-        at += 1
-    return text[:at], text[at:]
+    return clip(text, room, _width, signs.more)
 
 
 def _width(text: str) -> int:

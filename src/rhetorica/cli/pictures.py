@@ -1,0 +1,73 @@
+"""Pictures among the output formats of the commands: svg, html, png."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from rhetorica.errors import RhetoricaError
+from rhetorica.parses import Parse
+from rhetorica.render import render_html, render_png, render_svg
+from rhetorica.render.colours import Theme
+from rhetorica.render.layout import Orient, View
+from rhetorica.render.png import load_renderer
+from rhetorica.source import encode, write_bytes
+
+PICTURES = ("svg", "html", "png")
+PICTURE_LIST = (
+    "- `svg`: a picture of the tree\n\n"
+    "- `html`: a page with both pictures and the text\n\n"
+    "- `png`: the picture in pixels"
+)
+
+
+def draw(
+    parse: Parse,
+    to: str,
+    *,
+    view: View = "rst",
+    theme: Theme = "auto",
+    orient: Orient = "auto",
+    width: int | None = None,
+    depth: int | None = None,
+) -> bytes:
+    """Make the content of a picture file."""
+    if to == "png":
+        return render_png(parse, view=view, theme=theme, orient=orient, width=width, depth=depth)
+    if to == "html":
+        text = render_html(parse, theme=theme, orient=orient, width=width, depth=depth)
+    else:
+        text = render_svg(parse, view=view, theme=theme, orient=orient, width=width, depth=depth)
+    return encode(text, f"<{to}>")
+
+
+def check_picture(to: str) -> None:
+    """Say what is missing before any work is done."""
+    if to == "png":
+        load_renderer()
+
+
+def at_most_one(parses: Iterator[Parse], to: str) -> Iterator[Parse]:
+    """Refuse a second document before anything is written: a picture file shows one."""
+    found = list(islice(parses, 2))
+    if len(found) > 1:
+        raise RhetoricaError(
+            f"more than one document, and {to} holds one a file: give --out FOLDER"
+        )
+    return iter(found)
+
+
+def write_picture(data: bytes, to: str, path: Path | None) -> None:
+    """Write a picture to a file, or to standard output."""
+    if path is not None:
+        write_bytes(path, data)
+        return
+    if to == "png" and sys.stdout.isatty():
+        raise RhetoricaError(
+            "a PNG picture cannot be shown in a terminal: give --out FOLDER, or send it to a file "
+            "(... --to png > tree.png)"
+        )
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
