@@ -100,6 +100,7 @@ def reproduce_dplp_command(
     from rhetorica.reproduce.dplp2014 import (
         GROUPS,
         reproduce_dplp2014,
+        search_table,
         shipped_table,
         word_map,
     )
@@ -107,6 +108,7 @@ def reproduce_dplp_command(
 
     if shipped:
         typer.echo(shipped_table({"gum": gum} | ({"umuc": umuc} if umuc else {})))
+        typer.echo(search_table(gum))
         return
     if picture is None:
         typer.echo(reproduce_dplp2014(gum, work, say=say))

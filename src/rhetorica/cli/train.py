@@ -160,7 +160,13 @@ def train_shift_reduce_command(
     folder: TrainFolder,
     out: ModelOut,
     corpus: TrainCorpus = "gum",
-    syntax: Syntax = "gold",
+    syntax: Annotated[
+        Literal["both", "gold", "predicted"],
+        typer.Option(
+            help="Syntax to learn from: gold (the corpus's), predicted (by our pipeline), or each "
+            "document with both, for a parser that knows the mistakes of automatic syntax."
+        ),
+    ] = "both",
     features: Annotated[
         Literal["extended", "paper"],
         typer.Option(help="extended (two classifiers, ours) or paper (Heilman & Sagae 2015)."),
@@ -196,7 +202,9 @@ def train_shift_reduce_command(
 
     treebank = read_treebank(corpus, folder)
     say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
-    docs = with_our_syntax(treebank.train) if syntax == "predicted" else treebank.train
+    docs = treebank.train if syntax != "predicted" else []
+    if syntax != "gold":
+        docs = [*docs, *with_our_syntax(treebank.train)]
     with progress_bar(enabled=True) as bar:
         task = bar.add_task("training")
 
@@ -327,8 +335,12 @@ def train_codra_command(
         typer.Option(help="Across sentences: likelihood of trees (ours) or of joins (paper)."),
     ] = "trees",
     passes: Annotated[int, typer.Option(min=1, max=2, help="2: with sub-structures.")] = 1,
+    rerank: Annotated[
+        int,
+        typer.Option(min=0, help="Choose among so many trees of a sentence by a reranker; 0: no."),
+    ] = 0,
     coarse: Annotated[bool, typer.Option(help="Learn coarse relations.")] = True,
-    iterations: Annotated[int, typer.Option(help="Steps of L-BFGS.")] = 60,
+    iterations: Annotated[int, typer.Option(help="Steps of L-BFGS.")] = 50,
     threshold: Annotated[
         float, typer.Option(help="Drop smaller weights from the file, to make it small.")
     ] = 0.0,
@@ -364,6 +376,7 @@ def train_codra_command(
             chain=chain,
             objective=objective,
             passes=passes,
+            rerank=rerank,
             iterations=iterations,
             seed=seed,
         )

@@ -9,7 +9,7 @@ EDUs at a time, so that a book need not have all of its pairs in memory.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from zlib import crc32
@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument
+from rhetorica.features.dominance import dominators, head_token, owners
 from rhetorica.features.syntax import Syntax
 
 Ints = npt.NDArray[np.int64]
@@ -51,16 +52,16 @@ class EDUTable:
         syntax = Syntax.of(doc)
         tokens = [list(group) for group in doc.edu_tokens()]
         places = Places.of(doc)
-        heads = [_head_token(syntax, group) for group in tokens]
+        heads = [head_token(syntax, group) for group in tokens]
         strings = _strings(syntax, tokens, heads, places)
-        dominators, dominations = _dominance(syntax, heads, _owners(tokens, len(doc.tokens)))
+        above, dominations = _dominance(syntax, heads, owners(tokens, len(doc.tokens)))
         return cls(
             {
                 name: np.array([hashed(value) for value in column], dtype=np.int64)
                 for name, column in strings.items()
             },
             places,
-            dominators,
+            above,
             dominations,
             [_content_lemmas(syntax, group) for group in tokens],
         )
@@ -107,7 +108,7 @@ def edu_strings(doc: Document) -> dict[str, list[str]]:
     """Return the attributes of a document's EDUs as strings, before they are hashed."""
     syntax = Syntax.of(doc)
     tokens = [list(group) for group in doc.edu_tokens()]
-    heads = [_head_token(syntax, group) for group in tokens]
+    heads = [head_token(syntax, group) for group in tokens]
     return _strings(syntax, tokens, heads, Places.of(doc))
 
 
@@ -115,23 +116,6 @@ def _strings(
     syntax: Syntax, tokens: list[list[int]], heads: list[int], places: Places
 ) -> dict[str, list[str]]:
     return _unit_strings(syntax, tokens, heads) | places.strings(syntax, tokens)
-
-
-def _head_token(syntax: Syntax, group: list[int]) -> int:
-    """Return the EDU's head word: of those whose parent lies outside, the one highest up."""
-    if not group:
-        return -1
-    inside = range(group[0], group[-1] + 1)
-    outer = [i for i in group if syntax.heads[i] not in inside] or group
-    return min(outer, key=lambda i: (syntax.depths[i], syntax.tags[i][:1] in ",.:'`-", i))
-
-
-def _owners(tokens: Iterable[list[int]], count: int) -> list[int]:
-    owner = [-1] * count
-    for edu, group in enumerate(tokens):
-        for i in group:
-            owner[i] = edu
-    return owner
 
 
 def _unit_strings(
@@ -279,13 +263,12 @@ class Places:
 
 def _dominance(syntax: Syntax, heads: list[int], owner: list[int]) -> tuple[Ints, Ints]:
     """Return, for each EDU, the EDU that its head word hangs on (or -1) and by which relation."""
-    dominators, relations = np.full(len(heads), -1), np.zeros(len(heads), dtype=np.int64)
-    for edu, head in enumerate(heads):
-        parent = syntax.heads[head] if head >= 0 else -1
-        if parent >= 0 and owner[parent] >= 0 and owner[parent] != edu:
-            dominators[edu] = owner[parent]
-            relations[edu] = hashed(syntax.deprels[head]) & 0xFFFF
-    return dominators, relations
+    attachments = [syntax.heads[head] if head >= 0 else -1 for head in heads]
+    above = np.array(dominators(attachments, owner), dtype=np.int64)
+    relations = np.zeros(len(heads), dtype=np.int64)
+    for edu in np.flatnonzero(above >= 0).tolist():
+        relations[edu] = hashed(syntax.deprels[heads[edu]]) & 0xFFFF
+    return above, relations
 
 
 def _content_lemmas(syntax: Syntax, group: list[int]) -> set[str]:

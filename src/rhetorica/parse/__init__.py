@@ -4,6 +4,9 @@
 |---|---|
 | ``neural`` | a small pretrained encoder, RST trees and dependencies; needs no syntax (default) |
 | ``li2014`` | discourse dependencies, linear model and exact decoding (Li et al. 2014) |
+| ``shift-reduce`` | RST trees in one pass over the text, with a beam (Heilman & Sagae 2015) |
+| ``codra`` | RST trees of sentences, then of the document, by CRFs and CKY (Joty et al. 2015) |
+| ``dplp`` | RST trees in one pass, words seen through a learned projection (Ji & Eisenstein 2014) |
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from rhetorica.text import annotate_all
 if TYPE_CHECKING:
     from spacy.language import Language
 
-PARSERS = ("neural", "li2014")
+PARSERS = ("neural", "li2014", "shift-reduce", "codra", "dplp")
 DEFAULT_PARSER = "neural"
 DEFAULT_MODEL = "gum"
 LANGUAGES = ("en",)
@@ -52,9 +55,22 @@ def load_parser(name: str = DEFAULT_PARSER, model: str | Path = DEFAULT_MODEL) -
         if Path(model).is_dir():
             return NeuralParser.load(model_path(model))
         return NeuralParser.load(model_path("en_neural"), scheme=str(model))  # type: ignore[arg-type]
+    folder = model_path(model if Path(model).is_dir() else f"{name.replace('-', '_')}_{model}")
+    if name == "shift-reduce":
+        from rhetorica.parse.shift_reduce import ShiftReduceParser
+
+        return ShiftReduceParser.load(folder)
+    if name == "codra":
+        from rhetorica.parse.codra import CodraParser
+
+        return CodraParser.load(folder)
+    if name == "dplp":
+        from rhetorica.parse.dplp import DPLPParser
+
+        return DPLPParser.load(folder)
     from rhetorica.parse.li2014 import Li2014Parser
 
-    return Li2014Parser.load(model_path(model if Path(model).is_dir() else f"{name}_{model}"))
+    return Li2014Parser.load(folder)
 
 
 class TextParser(Protocol):

@@ -1,0 +1,198 @@
+"""Multinomial logistic regression with L1 regularisation over sparse binary features.
+
+It minimises the negative log-likelihood, summed over examples, plus the absolute weights divided by
+``strength`` (liblinear's C: the larger, the less regularisation), by stochastic gradient descent
+with a step size for every weight (AdaGrad; Duchi et al. 2011) and soft thresholding after each step
+(their section 5). Only rows of weights that an example has are touched: what the penalty would
+have taken from the others meanwhile is taken when they are met again, which is exact, since a
+weight's step size does not change while it is not touched.
+
+An example may have several right classes (the loss is then minus the logarithm of their summed
+probability), and classes that it cannot have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.decode._jit import kernel
+
+Rows = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+_TINY = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxExamples:
+    """Rows of weights (n, most), 0 for none; and what classes are right, and possible: (n, k)."""
+
+    rows: Rows
+    right: Flags
+    possible: Flags
+
+
+class SoftmaxRegression:
+    """Learns ``weights_`` (rows, classes); row 0 stays zero.
+
+    >>> rows = np.array([[1, 2], [1, 3]], dtype=np.int32)
+    >>> right = np.eye(2, dtype=bool)
+    >>> examples = SoftmaxExamples(rows, right, np.ones_like(right))
+    >>> model = SoftmaxRegression(4, 2, strength=100, epochs=20).fit(examples)
+    >>> (model.weights_[rows].sum(axis=1).argmax(axis=1) == [0, 1]).all()
+    np.True_
+    """
+
+    def __init__(
+        self,
+        n_rows: int,
+        n_classes: int,
+        *,
+        strength: float = 1.0,
+        rate: float = 0.1,
+        epochs: int = 10,
+        seed: int = 0,
+    ) -> None:
+        self.shape = (n_rows, n_classes)
+        self.strength = strength
+        self.rate = rate
+        self.epochs = epochs
+        self.seed = seed
+
+    def fit(
+        self, examples: SoftmaxExamples, *, progress: Callable[[int, float], None] | None = None
+    ) -> SoftmaxRegression:
+        """Learn from examples; ``progress`` hears each epoch's mean loss before its updates."""
+        self.weights_ = np.zeros(self.shape, dtype=np.float32)
+        squares = np.full(self.shape, _TINY, dtype=np.float32)
+        seen = np.zeros(self.shape[0], dtype=np.int64)
+        count = len(examples.rows)
+        penalty = 1 / (self.strength * max(1, count))
+        for epoch in range(self.epochs):
+            order = np.random.default_rng((self.seed, epoch)).permutation(count)
+            loss = _descend(
+                examples.rows,
+                examples.right,
+                examples.possible,
+                order,
+                self.weights_,
+                squares,
+                seen,
+                epoch * count,
+                np.float32(self.rate),
+                np.float32(penalty * self.rate),
+            )
+            if progress:
+                progress(epoch + 1, float(loss) / max(1, count))
+        _settle(self.weights_, squares, seen, self.epochs * count, penalty * self.rate)
+        return self
+
+
+def _settle(weights: Floats, squares: Floats, seen: Ints, steps: int, penalty: float) -> None:
+    """Take from every weight what the penalty has not taken yet."""
+    owed = penalty * (steps - seen)[:, None] / np.sqrt(squares)
+    weights[:] = np.sign(weights) * np.maximum(np.abs(weights) - owed, 0)
+    weights[0] = 0
+
+
+def _descend_numpy(
+    rows: Rows,
+    right: Flags,
+    possible: Flags,
+    order: Ints,
+    weights: Floats,
+    squares: Floats,
+    seen: Ints,
+    done: int,
+    rate: np.float32,
+    penalty: np.float32,
+) -> float:
+    total = 0.0
+    for step, example in enumerate(order):
+        now = done + step
+        active = np.unique(rows[example])
+        active = active[active > 0]
+        owed = penalty * (now - seen[active])[:, None] / np.sqrt(squares[active])
+        part = np.sign(weights[active]) * np.maximum(np.abs(weights[active]) - owed, 0)
+        scores = np.where(possible[example], part.sum(axis=0), -np.inf)
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
+        mass = shares[right[example]].sum()
+        total -= np.log(max(mass, 1e-30))
+        slope = shares - np.where(right[example], shares / max(mass, 1e-30), 0)
+        squares[active] += slope**2
+        weights[active] = part - rate * slope / np.sqrt(squares[active])
+        seen[active] = now
+    return total
+
+
+@kernel(_descend_numpy)
+def _descend(
+    rows: Rows,
+    right: Flags,
+    possible: Flags,
+    order: Ints,
+    weights: Floats,
+    squares: Floats,
+    seen: Ints,
+    done: int,
+    rate: np.float32,
+    penalty: np.float32,
+) -> float:
+    width = weights.shape[1]
+    scores = np.empty(width, dtype=np.float32)
+    slope = np.empty(width, dtype=np.float32)
+    total = 0.0
+    zero = np.float32(0)
+    for step in range(len(order)):
+        example = order[step]
+        now = done + step
+        scores[:] = zero
+        for at in range(rows.shape[1]):
+            row = rows[example, at]
+            if row <= 0:
+                continue
+            if seen[row] < now:
+                owed = penalty * np.float32(now - seen[row])
+                for k in range(width):
+                    weight = weights[row, k]
+                    if weight != zero:
+                        shrink = owed / np.sqrt(squares[row, k])
+                        if weight > shrink:
+                            weights[row, k] = weight - shrink
+                        elif weight < -shrink:
+                            weights[row, k] = weight + shrink
+                        else:
+                            weights[row, k] = zero
+                seen[row] = now
+            for k in range(width):
+                scores[k] += weights[row, k]
+        best = np.float32(-np.inf)
+        for k in range(width):
+            if possible[example, k] and scores[k] > best:
+                best = scores[k]
+        whole = mass = zero
+        for k in range(width):
+            slope[k] = np.exp(scores[k] - best) if possible[example, k] else zero
+            whole += slope[k]
+            if right[example, k]:
+                mass += slope[k]
+        total -= np.log(max(mass / whole, np.float32(1e-30)))
+        for k in range(width):
+            pull = slope[k] / max(mass, np.float32(1e-30)) if right[example, k] else zero
+            slope[k] = slope[k] / whole - pull
+        for at in range(rows.shape[1]):
+            row = rows[example, at]
+            if row <= 0:
+                continue
+            for k in range(width):
+                if slope[k] != zero:
+                    squares[row, k] += slope[k] * slope[k]
+                    weights[row, k] -= rate * slope[k] / np.sqrt(squares[row, k])
+    return total
