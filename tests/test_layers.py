@@ -14,6 +14,7 @@ LAYERS = [
     "trees",
     "convert",
     "parses",
+    "edit",
     "source",
     "relations",
     "formats",
@@ -31,9 +32,23 @@ LAYERS = [
     "reproduce",
     "stream",
     "render",
+    "spacy_component",
+    "service",
     "cli",
 ]
-HEAVY = {"torch", "dask", "fastapi", "spacy", "numba", "scipy", "onnxruntime", "typer", "rich"}
+HEAVY = {
+    "torch",
+    "dask",
+    "fastapi",
+    "pydantic",
+    "uvicorn",
+    "spacy",
+    "numba",
+    "scipy",
+    "onnxruntime",
+    "typer",
+    "rich",
+}
 
 
 def layer_of(module: str) -> str:

@@ -5,6 +5,7 @@
     ├── InvalidDocument    spans that do not fit their text
     ├── InvalidTree        nodes and arcs that do not make a tree
     │   └── NonProjective  a dependency tree with crossing arcs where none may be
+    ├── InvalidEdit        a correction that cannot be made to this tree
     ├── Mismatch           two analyses that should be of one text are not
     ├── UnknownName        a format, relation set, parser or corpus that does not exist
     ├── ModelError         a model directory that is missing or damaged
@@ -52,6 +53,10 @@ class InvalidTree(RhetoricaError):
 
 class NonProjective(InvalidTree):
     """A dependency tree with crossing arcs, where a constituency tree was asked for."""
+
+
+class InvalidEdit(RhetoricaError):
+    """A correction by hand that cannot be made; the message says what could be."""
 
 
 class Mismatch(RhetoricaError):

@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float32]
 
 WIDTH = 254
 """Pieces in a window; with the two special pieces that stand around them it is 256."""
-OVERLAP = 48
+OVERLAP = 24
 
 
 def window_starts(length: int, *, width: int = WIDTH, overlap: int = OVERLAP) -> Ints:

@@ -1,0 +1,127 @@
+"""How many requests the service answers, beside the parser without a service; and none is lost.
+
+Starts a service on a free port of this machine, sends texts of a few sizes from several clients at
+once, and checks that each client gets the parse of its own text.
+
+    python benchmarks/service.py [--clients 8] [--requests 32]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from statistics import median, quantiles
+
+from rhetorica import Document, load
+from rhetorica.formats.native import from_dict
+
+SENTENCES = (
+    "We stayed at home because it rained.",
+    "Nobody complained, although the beach was near.",
+    "When the sun came out, the children ran to the harbour to watch the boats.",
+    "The old ferry, which had been repaired in May, was about to leave.",
+)
+SIZES = {"a sentence": 1, "a paragraph": 8, "an article": 40}
+
+
+def text_of(number: int, sentences: int) -> str:
+    """Return a text that no other request has."""
+    parts = [SENTENCES[(number + i) % len(SENTENCES)] for i in range(sentences)]
+    return f"Report {number} came late. " + " ".join(parts)
+
+
+def ask(connection: HTTPConnection, text: str, number: int) -> tuple[float, bool]:
+    """Send one text; return the seconds it took and whether the answer is to this text."""
+    body = json.dumps({"content": text, "name": str(number)})
+    start = time.perf_counter()
+    connection.request("POST", "/api/parse", body, {"content-type": "application/json"})
+    response = connection.getresponse()
+    answer = response.read()
+    seconds = time.perf_counter() - start
+    if response.status != 200:
+        return seconds, False
+    document = json.loads(answer)["document"]
+    return seconds, (document["text"], document["id"]) == (text, str(number))
+
+
+def client(port: int, jobs: list[tuple[int, str]]) -> list[tuple[float, bool]]:
+    """Send texts one after the other over one connection."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=600)
+    try:
+        return [ask(connection, text, number) for number, text in jobs]
+    finally:
+        connection.close()
+
+
+def start_service() -> tuple[subprocess.Popen[str], int]:
+    """Start a service on any free port, and wait until its model is loaded."""
+    command = [sys.executable, "-m", "rhetorica.cli", "serve", "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    if process.stderr is None or not (found := re.search(r":(\d+) ", process.stderr.readline())):
+        raise SystemExit("the service did not start")
+    port = int(found[1])
+    client(port, [(0, text_of(0, 1))])
+    return process, port
+
+
+def main() -> None:
+    """Print a table: direct calls, one client, several clients."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--clients", type=int, default=8)
+    options.add_argument("--requests", type=int, default=32)
+    chosen = options.parse_args()
+    nlp = load("en")
+    nlp(text_of(0, 1))
+    process, port = start_service()
+    header = ("clients", "a second", "of direct", "median", "p95")
+    print("text         " + "".join(f"{name:>10}" for name in header) + "  right")
+    try:
+        for name, sentences in SIZES.items():
+            count = max(8, chosen.requests // max(1, sentences // 4))
+            jobs = [(number, text_of(number, sentences)) for number in range(count)]
+            start = time.perf_counter()
+            right = [nlp(Document(text, id=str(number))) for number, text in jobs]
+            direct = count / (time.perf_counter() - start)
+            print(f"{name:<13}{'direct':>10}{direct:>10.1f}{1:>10.0%}")
+            for clients in (1, chosen.clients):
+                row(name, port, jobs, clients, direct)
+            check(port, jobs[0], right[0])
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def row(name: str, port: int, jobs: list[tuple[int, str]], clients: int, direct: float) -> None:
+    """Send all texts from so many clients at once; print one line."""
+    start = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        parts = [jobs[i::clients] for i in range(clients)]
+        answers = [a for found in pool.map(lambda part: client(port, part), parts) for a in found]
+    rate = len(jobs) / (time.perf_counter() - start)
+    seconds = [taken for taken, _ in answers]
+    correct = sum(is_own for _, is_own in answers)
+    slow = quantiles(seconds, n=20)[-1]
+    print(
+        f"{name:<13}{clients:>10}{rate:>10.1f}{rate / direct:>10.0%}"
+        f"{1000 * median(seconds):>7.0f} ms{1000 * slow:>7.0f} ms  {correct}/{len(jobs)}"
+    )
+
+
+def check(port: int, job: tuple[int, str], right: object) -> None:
+    """Check that the service gives what the parser gives."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=600)
+    body = json.dumps({"content": job[1], "name": str(job[0])})
+    connection.request("POST", "/api/parse", body, {"content-type": "application/json"})
+    if from_dict(json.loads(connection.getresponse().read())) != right:
+        raise SystemExit("the service gives another parse than the parser")
+    connection.close()
+
+
+if __name__ == "__main__":
+    main()

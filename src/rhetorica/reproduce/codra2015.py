@@ -1,0 +1,405 @@
+"""The analogues of Tables 4 to 9 and Figure 18 of Joty, Carenini & Ng (2015), on GUM and UMUC dev.
+
+The rows named as in the article have its features only (the seven groups of Table 1), its
+objective and two passes; "ours" adds the eighth group, has one pass and learns from whole trees
+("ours, joins": from single joins). Every model is kept in a working folder, and rows share models,
+so an interrupted run goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rhetorica.document import Document
+from rhetorica.errors import Mismatch
+from rhetorica.evaluate import Key, Report, evaluate, oracle_scores, parseval
+from rhetorica.evaluate.align import squeeze
+from rhetorica.evaluate.significance import paired_bootstrap
+from rhetorica.parse.codra import CodraParser, Settings
+from rhetorica.parse.codra.features import GROUPS
+from rhetorica.parse.codra.rerank import K
+from rhetorica.parse.codra.units import runs
+from rhetorica.parses import Parse
+from rhetorica.reproduce import Say, Treebank, read_treebank
+from rhetorica.segment import load_segmenter
+from rhetorica.segment.boundaries import cut
+from rhetorica.source import Source, write_text
+from rhetorica.trees import Join, RSTTree
+
+PAPER = GROUPS[:-1]
+FIGURES: tuple[parseval.Figure, ...] = ("span", "nuclearity", "relation")
+KS = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30)
+MARK = "codra2015"
+FEWEST = 10
+"""With fewer documents to draw from, a bootstrap says nothing."""
+
+INSIDE = ("sentence",)
+OURS: dict[str, Any] = {"groups": GROUPS, "objective": "trees", "passes": 1}
+RERANKED: dict[str, Any] = {**OURS, "rerank": K}
+ROWS: dict[str, dict[str, Any]] = {
+    "CRF-O": {"stages": "one", "passes": 1},
+    "CRF-T": {"chain": False},
+    "TSP 1-1": {},
+    "TSP SW": {"stages": "window"},
+    "three-way": {"stages": "three-way"},
+    "ours, joins": {**OURS, "objective": "joins"},
+    "ours, 1-1": OURS,
+    "ours, 1-1, reranked": RERANKED,
+    "ours, three-way": {**OURS, "stages": "three-way"},
+}
+"""The parsers of Table 6, by what they change in the paper's setting."""
+SENTENCE_STEPS = ("dominance", "organization", "ngrams", "context", "substructure")
+DOCUMENT_STEPS = ("organization", "ngrams", "chains", "context", "substructure")
+"""Table 9: groups in the order in which they are added (text structure goes with organization)."""
+
+
+def settings(**changes: Any) -> Settings:
+    """Return the paper's setting with some changes; groups decide whether there are two passes."""
+    values: dict[str, Any] = {"groups": PAPER, "objective": "joins", "passes": 2, **changes}
+    if values["objective"] == "joins":
+        # The likelihood of single joins is a smaller number than that of trees.
+        values.setdefault("document_l2", 5.0)
+    if "substructure" not in values["groups"]:
+        values["passes"] = 1
+    return Settings(**values)
+
+
+@dataclass(frozen=True)
+class Experiments:
+    """Parsers of one treebank, trained once, and what they say of its dev documents."""
+
+    treebank: Treebank
+    work: Path
+    say: Say
+
+    def parser(
+        self, *, parts: Sequence[str] = ("sentence", "document"), **changes: Any
+    ) -> CodraParser:
+        """Train a parser, or put it together from models that are there."""
+        chosen = settings(**changes)
+        self.say(f"{self.treebank.name}: {changes or 'the paper'}")
+        return CodraParser(chosen).fit(
+            self.treebank.train,
+            coarse=self.treebank.relations.coarse,
+            store=self.work / self.treebank.name,
+            progress=self._told,
+            parts=parts,
+        )
+
+    def _told(self, what: str, step: int, loss: float) -> None:
+        if step % 20 == 0:
+            self.say(f"  {what}: iteration {step}, loss {loss:,.0f}")
+
+    def report(self, golds: Sequence[Parse], preds: Iterable[Parse], part: str = "dev") -> Report:
+        """Score by coarse relations."""
+        relations = self.treebank.relations
+        return evaluate(
+            golds,
+            preds,
+            labels=relations.coarse,
+            label_name=relations.label_name,
+            corpus=f"{self.treebank.name}-{part}",
+        )
+
+    @cached_property
+    def sentences(self) -> list[list[Parse | None]]:
+        """The gold trees of the sentences of dev documents; None for those without one."""
+        return [gold_sentences(parse) for parse in self.treebank.dev]
+
+    def sentence_report(self, parser: CodraParser, docs: Sequence[Document]) -> Report:
+        """Score a parser on sentences that have a tree, each by itself."""
+        golds, preds = self.sentence_pairs(parser, docs)
+        return self.report(golds, preds, "dev-sentences")
+
+    def sentence_pairs(
+        self, parser: CodraParser, docs: Sequence[Document], k: int = 1
+    ) -> tuple[list[Parse], list[Parse]]:
+        """Return gold and predicted trees of the sentences that have a gold tree."""
+        golds, preds = [], []
+        for doc, wanted in zip(docs, self.sentences, strict=True):
+            found = {parse.id: parse for parse in parser.parse_sentences(doc, kbest=k)}
+            for gold in wanted:
+                pred = found.get(gold.id) if gold else None
+                # Where a gold EDU reaches into the next sentence (UMUC), automatic EDUs may not.
+                if gold and pred and squeeze(gold.document.text) == squeeze(pred.document.text):
+                    golds.append(gold)
+                    preds.append(pred)
+        return golds, preds
+
+    @cached_property
+    def segmented(self) -> list[Document]:
+        """The dev documents with the EDUs of the CRF segmenter, on the corpus's syntax."""
+        segmenter = load_segmenter("crf", "gum")
+        return [
+            cut(
+                replace(parse.document, edus=()),
+                segmenter.boundaries(parse.document),
+                threshold=segmenter.threshold,
+            ).document
+            for parse in self.treebank.dev
+        ]
+
+
+def gold_sentences(parse: Parse) -> list[Parse | None]:
+    """Return the sentences of a document as documents, with their trees; None where leaky."""
+    doc, tree = parse.document, parse.tree
+    joins = {(join.start, join.end): join for join in tree.joins}
+    found: list[Parse | None] = []
+    sentences = doc.edu_sentences()
+    for start, end in runs(sentences):
+        if end - start > 1 and (start, end) not in joins:
+            found.append(None)
+            continue
+        inside = tuple(
+            Join(join.start - start, join.split - start, join.end - start, *join[3:])
+            for join in tree.joins
+            if start <= join.start and join.end <= end
+        )
+        part = Document.from_edus(doc.edu_texts[start:end], id=f"{doc.id}#{sentences[start] + 1}")
+        found.append(Parse(part, RSTTree(end - start, inside)))
+    return found
+
+
+def leaky(parses: Sequence[Parse]) -> tuple[int, int]:
+    """Count the sentences of several EDUs, and those of them that have no tree of their own."""
+    several = without = 0
+    for parse in parses:
+        for sentence, (start, end) in zip(
+            gold_sentences(parse), runs(parse.document.edu_sentences()), strict=True
+        ):
+            several += end - start > 1
+            without += sentence is None
+    return several, without
+
+
+def confusion(golds: Sequence[Parse], preds: Sequence[Parse], coarse: Callable[[str], str]) -> Any:
+    """Count the relations of joins whose span was found: (gold, predicted) (Figure 18)."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for gold, pred in zip(golds, preds, strict=True):
+        known = {(join.start, join.end): join.relation for join in pred.tree.joins}
+        for join in gold.tree.joins:
+            if (join.start, join.end) in known:
+                counts[coarse(join.relation), coarse(known[join.start, join.end])] += 1
+    return counts
+
+
+def reproduce_codra2015(
+    folders: Mapping[str, Path], work: Path, *, say: Say = print
+) -> tuple[str, Counter[tuple[str, str]]]:
+    """Run all experiments; return the tables as Markdown, and Figure 18's counts.
+
+    ``folders`` are those of ``gum`` and, if wanted, of ``umuc`` (Tables 4 to 6 only).
+    """
+    parts = []
+    counts: Counter[tuple[str, str]] = Counter()
+    for name, folder in folders.items():
+        runs_ = Experiments(read_treebank(name, folder), work, say)
+        parts.append(f"### {name} dev\n\n{_leaky_line(runs_)}\n")
+        parts += [_table4(runs_), _table5(runs_)]
+        table, preds = _table6(runs_)
+        parts.append(table)
+        if name == "gum":
+            coarse = runs_.treebank.relations.coarse
+            counts = confusion(runs_.treebank.dev, preds["TSP 1-1"], coarse)
+            parts += [_table7(runs_), _table8(runs_), _table9(runs_)]
+    return "\n".join(parts), counts
+
+
+def write_into(page: Path, tables: str) -> None:
+    """Put tables into a page, between the marks that name them."""
+    start, end = f"<!-- {MARK} -->\n", f"<!-- end of {MARK} -->\n"
+    text = Source.of(page).text
+    before, opened, rest = text.partition(start)
+    _, closed, after = rest.partition(end)
+    if not opened or not closed:
+        raise Mismatch(f"{page} has no place for tables: expected lines {start!r} and {end!r}")
+    write_text(page, f"{before}{start}\n{tables}\n{end}{after}")
+
+
+def _leaky_line(experiments: Experiments) -> str:
+    parts = []
+    for split, parses in (
+        ("train", experiments.treebank.train),
+        ("dev", experiments.treebank.dev),
+    ):
+        several, without = leaky(parses)
+        parts.append(f"{split}: {without} of {several} ({100 * without / max(1, several):.1f} %)")
+    return f"Sentences of several EDUs that have no tree of their own: {'; '.join(parts)}."
+
+
+def _table4(experiments: Experiments) -> str:
+    docs = [parse.document for parse in experiments.treebank.dev]
+    rows = {
+        "CRF-NC": experiments.parser(parts=INSIDE, chain=False),
+        "PAR-S": experiments.parser(parts=INSIDE),
+        "ours": experiments.parser(parts=INSIDE, **OURS),
+        "ours, reranked": experiments.parser(parts=INSIDE, **RERANKED),
+    }
+    reports = {name: experiments.sentence_report(p, docs) for name, p in rows.items()}
+    return _scores_table(
+        "**Table 4**: inside sentences, gold EDUs, RST-Parseval.", reports, "rst", against="CRF-NC"
+    )
+
+
+def _table5(experiments: Experiments) -> str:
+    lines = [
+        "**Table 5**: inside sentences, automatic EDUs (CRF segmenter), RST-Parseval, P / R / F.\n",
+        "| parser | " + " | ".join(FIGURES) + " |",
+        "|---|---|---|---|",
+    ]
+    signature = ""
+    for name, changes in (("PAR-S", {}), ("ours", OURS)):
+        parser = experiments.parser(parts=INSIDE, **changes)
+        report = experiments.sentence_report(parser, experiments.segmented)
+        cells = []
+        for figure in FIGURES:
+            counts = report["parseval", "rst", figure]
+            shares = (counts.precision, counts.recall, counts.f1)
+            cells.append(" / ".join(f"{100 * share:.1f}" for share in shares))
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+        signature = _signature(report, "rst")
+    return "\n".join([*lines, "", f"`{signature}`", ""])
+
+
+def _table6(experiments: Experiments) -> tuple[str, dict[str, list[Parse]]]:
+    golds = experiments.treebank.dev
+    preds = {}
+    for name, changes in ROWS.items():
+        parser = experiments.parser(**changes)
+        preds[name] = [parser(parse.document) for parse in golds]
+    reports = {name: experiments.report(golds, found) for name, found in preds.items()}
+    text = "\n".join(
+        [
+            _scores_table(
+                "**Table 6**: documents, gold EDUs, RST-Parseval.",
+                reports,
+                "rst",
+                against="TSP 1-1",
+            ),
+            _scores_table("The same by original Parseval.", reports, "original", against="TSP 1-1"),
+        ]
+    )
+    return text, preds
+
+
+def _table7(experiments: Experiments) -> str:
+    docs = [parse.document for parse in experiments.treebank.dev]
+    rows = {}
+    for name, changes in (("PAR-S", {}), ("ours", OURS)):
+        parser = experiments.parser(parts=INSIDE, **changes)
+        pairs = experiments.sentence_pairs(parser, docs, max(KS))
+        rows[name] = _oracle(experiments, *pairs)
+    reranker = experiments.parser(parts=INSIDE, **RERANKED)
+    chosen = _oracle(experiments, *experiments.sentence_pairs(reranker, docs))[0]
+    first, best = rows["ours"][0], rows["ours"][KS.index(K)]
+    share = (chosen - first) / (best - first) if best > first else 0.0
+    table = _oracle_table("**Table 7**: oracle of k-best trees of sentences, gold EDUs.", rows)
+    return (
+        f"{table}\nThe tree that the reranker chooses among the first {K} of ours has "
+        f"{100 * chosen:.2f}: {100 * share:.0f} % of the way from the first to the best of them.\n"
+    )
+
+
+def _table8(experiments: Experiments) -> str:
+    golds = experiments.treebank.dev
+    rows = {}
+    for name in ("TSP 1-1", "ours, 1-1"):
+        parser = experiments.parser(**ROWS[name])
+        preds = [parser(parse.document, kbest=max(KS)) for parse in golds]
+        rows[name] = _oracle(experiments, golds, preds)
+    return _oracle_table("**Table 8**: oracle of k-best trees of documents, gold EDUs.", rows)
+
+
+def _oracle(
+    experiments: Experiments, golds: Sequence[Parse], preds: Sequence[Parse]
+) -> list[float]:
+    scores = oracle_scores(golds, preds, k=max(KS), labels=experiments.treebank.relations.coarse)
+    return [scores[k - 1].mean for k in KS]
+
+
+def _oracle_table(title: str, rows: Mapping[str, Sequence[float]]) -> str:
+    lines = [
+        f"{title} Mean F of the relation figure of RST-Parseval (their equation 15).\n",
+        "| k | " + " | ".join(map(str, KS)) + " |",
+        "|---" * (len(KS) + 1) + "|",
+    ]
+    for name, means in rows.items():
+        lines.append(f"| {name} | " + " | ".join(f"{100 * mean:.2f}" for mean in means) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _table9(experiments: Experiments) -> str:
+    docs = [parse.document for parse in experiments.treebank.dev]
+    inside = {}
+    for last in range(1, len(SENTENCE_STEPS) + 1):
+        groups = SENTENCE_STEPS[:last]
+        name = f"{'+ ' if last > 1 else ''}{groups[-1]}"
+        every = last == len(SENTENCE_STEPS)
+        parser = experiments.parser(parts=INSIDE, groups=PAPER if every else groups)
+        inside[name] = experiments.sentence_report(parser, docs)
+    across = {}
+    full = experiments.parser(parts=INSIDE)
+    for last in range(1, len(DOCUMENT_STEPS) + 1):
+        groups = ("structure", *DOCUMENT_STEPS[:last])
+        every = last == len(DOCUMENT_STEPS)
+        parser = experiments.parser(parts=("document",), groups=PAPER if every else groups)
+        # The sentences' trees are those of all groups: only the second stage is compared.
+        mixed = parser.with_sentences_of(full)
+        name = f"{'+ ' if last > 1 else ''}{groups[-1]}"
+        preds = [mixed(doc) for doc in docs]
+        across[name] = experiments.report(experiments.treebank.dev, preds)
+    return "\n".join(
+        [
+            _scores_table("**Table 9**, sentences: groups of features.", inside, "rst"),
+            _scores_table("**Table 9**, documents (TSP 1-1): groups of features.", across, "rst"),
+        ]
+    )
+
+
+def _scores_table(
+    title: str, reports: Mapping[str, Report], variant: str, *, against: str | None = None
+) -> str:
+    """Write a table; figures that differ from the named row's (p < 0.01, bootstrap) get a star."""
+    few = len(next(iter(reports.values())).documents) < FEWEST
+    against = None if few else against
+    star = f" *: differs from {against}, p < 0.01 (paired bootstrap)." if against else ""
+    lines = [
+        f"{title}{star}\n",
+        "| parser | " + " | ".join(FIGURES) + " | full |",
+        "|---|---|---|---|---|",
+    ]
+    for name, report in reports.items():
+        cells = []
+        for figure in (*FIGURES, "full"):
+            key = ("parseval", variant, figure)
+            mark = ""
+            if against and name != against and _differs(report, reports[against], key):
+                mark = "*"
+            cells.append(f"{100 * report[key].f1:.2f}{mark}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    signature = _signature(next(iter(reports.values())), variant)
+    return "\n".join([*lines, "", f"`{signature}`", ""])
+
+
+def _differs(first: Report, second: Report, key: tuple[str, str, str]) -> bool:
+    name = Key(*key)
+    pairs = [
+        (a.counts[name], b.counts[name])
+        for a, b in zip(first.documents, second.documents, strict=True)
+        if name in a.counts and name in b.counts
+    ]
+    test = paired_bootstrap([a for a, _ in pairs], [b for _, b in pairs], resamples=2000)
+    return test.p_value < 0.01
+
+
+def _signature(report: Report, variant: str) -> str:
+    return next(
+        row.signature
+        for row in report.table()
+        if row.metric == "parseval" and row.variant == variant
+    )

@@ -1,0 +1,214 @@
+// The panel beside the tree: what a unit is, how sure the parser is, and how to correct it.
+
+import { byId, clip, h, percent, present, rangeName } from "./dom.js";
+import { key } from "./model.js";
+
+export class Inspector {
+  /** `actions`: edit(operation, select), points(unit), hover(unit|null), fold(unit), close(). */
+  constructor(actions) {
+    this.box = byId("inspector");
+    this.actions = actions;
+    this.box.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") actions.close();
+    });
+  }
+
+  focus() {
+    this.box.querySelector("input, select, button:not(.close)")?.focus();
+  }
+
+  show(model, unit, relations, folded) {
+    this.box.hidden = !unit;
+    if (!unit) return this.box.replaceChildren();
+    this.model = model;
+    this.relations = relations;
+    const isKnown = model.byKey.has(key(unit));
+    this.box.replaceChildren(...present([
+      h("header", {},
+        h("h2", {}, rangeName(unit.start, unit.end)),
+        h("button", { type: "button", class: "button icon close", "aria-label": "Close", onclick: () => this.actions.close() }, "×")),
+      h("blockquote", {}, clip(model.text(unit, 500), 240)),
+      ...(isKnown ? [this.#hangs(unit), this.#move(unit)] : [h("p", { class: "faint" },
+        "Only trees without crossing arcs can be corrected here.")]),
+      ...(isKnown && unit.kind === "edu" ? [this.#cut(unit)] : []),
+      ...(unit.children.length ? [h("button", {
+        type: "button", class: "button wide", onclick: () => this.actions.fold(unit),
+      }, folded.has(key(unit)) ? "Unfold" : "Fold")] : []),
+      this.#sureness(unit),
+      this.#alternatives(unit),
+    ]));
+    return undefined;
+  }
+
+  #relationField(id, value, kind) {
+    const names = [...new Set(this.relations.filter(([, type]) => !kind || type === kind).map(([name]) => name))];
+    const list = h("datalist", { id: `${id}-list` }, ...names.map((name) => h("option", { value: name })));
+    const input = h("input", {
+      id, list: `${id}-list`, value, maxlength: 200, spellcheck: "false", autocomplete: "off",
+    });
+    return { input, list };
+  }
+
+  #hangs(unit) {
+    const part = this.model.part(unit);
+    if (part === "root") {
+      return h("section", {}, h("p", {}, "The whole text."));
+    }
+    const partners = this.model.partners(unit);
+    const section = h("section", {}, h("h3", {}, "How it hangs"));
+    const hasRelation = part !== "nucleus";
+    if (hasRelation) {
+      const { input, list } = this.#relationField("relation", unit.relation, part === "both" ? "multinuc" : "rst");
+      const change = () => {
+        const relation = input.value.trim();
+        if (relation && relation !== unit.relation) {
+          this.actions.edit({ op: "relabel", unit: [unit.start, unit.end], relation });
+        }
+      };
+      input.addEventListener("change", change);
+      input.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") change();
+      });
+      // All names are offered, not only those that go with what stands there.
+      input.addEventListener("focus", () => input.select());
+      section.append(h("label", { class: "field" }, "Relation", input, list));
+    }
+    const choice = (name, label, isPossible = true) => h("button", {
+      type: "button", class: "button", "data-part": name, "aria-pressed": String(part === name),
+      disabled: !isPossible,
+      onclick: () => part !== name && this.actions.edit({ op: "nuclearity", unit: [unit.start, unit.end], part: name }),
+    }, label);
+    const isMovable = part !== "nucleus" || partners.length === 1;
+    section.append(h("div", { class: "segmented", role: "group", "aria-label": "Nuclearity" },
+      choice("satellite", "Satellite", isMovable),
+      choice("nucleus", "Nucleus", part !== "both" || partners.length === 1),
+      choice("both", "Both nuclei", isMovable)));
+    const phrase = { satellite: "of", nucleus: "with satellite", both: "beside" }[part];
+    section.append(h("p", { class: "faint partners" }, `${phrase} `, ...partners.slice(0, 6).flatMap((other, i) => [
+      i ? ", " : "", this.#mention(other)])));
+    return section;
+  }
+
+  #mention(unit) {
+    return h("button", {
+      type: "button", class: "link", onclick: () => this.actions.select(unit),
+      onpointerenter: () => this.actions.hover(unit), onpointerleave: () => this.actions.hover(null),
+    }, rangeName(unit.start, unit.end));
+  }
+
+  #move(unit) {
+    const part = this.model.part(unit);
+    if (part === "root" || part === "nucleus") return null;
+    const section = h("details", { class: "section", id: "move" }, h("summary", {}, "Hang it elsewhere"));
+    section.addEventListener("toggle", async () => {
+      if (!section.open || section.dataset.ready) return;
+      section.dataset.ready = "yes";
+      const points = await this.actions.points(unit);
+      section.append(this.#moveForm(unit, points));
+    });
+    return section;
+  }
+
+  #moveForm(unit, points) {
+    const describe = ([start, end]) => {
+      const target = this.model.byKey.get(`${start}-${end}`);
+      return `${rangeName(start, end)}: ${clip(this.model.text(target, 100), 34)}`;
+    };
+    const target = h("select", { id: "target" }, ...points.map((point) =>
+      h("option", { value: point.join("-") }, describe(point))));
+    const role = h("select", { id: "role" },
+      h("option", { value: "satellite" }, "as its satellite"),
+      h("option", { value: "nucleus" }, "as a nucleus beside it"));
+    const { input, list } = this.#relationField("move-relation", unit.relation);
+    target.addEventListener("change", () => this.actions.hover(this.model.byKey.get(target.value)));
+    target.addEventListener("blur", () => this.actions.hover(null));
+    const submit = (event) => {
+      event.preventDefault();
+      this.actions.edit({
+        op: "reattach", unit: [unit.start, unit.end], target: target.value.split("-").map(Number),
+        relation: input.value.trim(), role: role.value,
+      });
+    };
+    return h("form", { onsubmit: submit },
+      h("label", { class: "field" }, "On", target),
+      h("label", { class: "field" }, "How", role),
+      h("label", { class: "field" }, "Relation", input, list),
+      h("button", { class: "button wide", type: "submit", id: "attach" }, "Hang it there"));
+  }
+
+  #cut(unit) {
+    const edu = unit.start;
+    const { text, start } = this.model.edus[edu];
+    const pieces = text.split(/(\s+)/);
+    const words = h("p", { class: "words" });
+    let before = "";
+    pieces.forEach((piece, i) => {
+      if (i % 2 === 0) {
+        words.append(piece);
+      } else {
+        // Positions are counted in characters, of which an emoji is one.
+        const at = start + [...before, ...piece].length;
+        const next = pieces[i + 1];
+        words.append(h("button", {
+          type: "button", class: "cut", title: "Split here", "aria-label": `Split before ${next}`,
+          onclick: () => this.actions.edit({
+            op: "split", edu, at, relation: this.#default(), nuclearity: "NS",
+          }, [edu, edu + 1]),
+        }, piece));
+      }
+      before += piece;
+    });
+    const merge = (first, label) => h("button", {
+      type: "button", class: "button", "data-merge": first,
+      disabled: first < 0 || first + 1 >= this.model.edus.length,
+      onclick: () => this.actions.edit({ op: "merge", edu: first }, [first, first + 1]),
+    }, label);
+    return h("details", { class: "section", id: "cut" },
+      h("summary", {}, "Split or merge"),
+      h("p", { class: "faint" }, "Click between two words to split the unit there."), words,
+      h("div", { class: "segmented" }, merge(edu - 1, "Merge with previous"), merge(edu, "Merge with next")));
+  }
+
+  /** What the new part of a split unit is, until someone says better. */
+  #default() {
+    const names = this.relations.filter(([, type]) => type === "rst").map(([name]) => name);
+    return names.find((name) => name.toLowerCase().startsWith("elaboration")) ?? names[0] ?? "elaboration";
+  }
+
+  #sureness(unit) {
+    const { dependencies } = this.model.view;
+    const rows = [
+      ["begins here", this.model.edus[unit.start].p],
+      ["is a unit", unit.p?.span],
+      ["nuclearity", unit.p?.nuclearity],
+      ["relation", unit.p?.relation],
+      ["head", unit.p ? undefined : dependencies?.p_heads[unit.head]],
+      ["relation to head", unit.p ? undefined : dependencies?.p_relations[unit.head]],
+    ].filter(([, p]) => p !== undefined);
+    if (!rows.length) return null;
+    return h("section", {}, h("h3", {}, "How sure"), h("dl", { class: "bars" }, ...rows.flatMap(([name, p]) => [
+      h("dt", {}, name),
+      h("dd", {}, h("meter", { min: 0, max: 1, value: p }), ` ${percent(p)}`)])));
+  }
+
+  #alternatives(unit) {
+    const { dependencies } = this.model.view;
+    const arcs = unit.p ? [] : dependencies?.alternatives[unit.head] ?? [];
+    const choices = [
+      ...(unit.alternatives ?? []).map(({ choice: [part, relation, start, end], ranks }) => ({
+        ranks, label: `${part === "both" ? "nucleus" : part}, ${relation}, with ${rangeName(start, end)}`,
+      })),
+      ...arcs.map(({ choice: [head, relation], ranks }) => ({
+        ranks, label: head < 0 ? "centre of the text" : `${relation} of EDU ${head + 1}`,
+      })),
+    ];
+    if (!choices.length) return null;
+    return h("section", { id: "alternatives" }, h("h3", {}, "Alternatives"),
+      h("ul", { class: "choices" }, ...choices.map(({ label, ranks }) => h("li", {},
+        h("span", {}, label, h("small", { class: "faint" }, ` in ${ranks.length} of the ${this.model.view.alternatives} best trees`)),
+        h("button", {
+          type: "button", class: "button", title: "Take the whole tree that has this",
+          onclick: () => this.actions.edit({ op: "choose", rank: ranks[0] }),
+        }, "Use")))));
+  }
+}

@@ -1,0 +1,201 @@
+"""What each request does: requests in, bytes out; nothing of HTTP, and run in a worker thread."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+from rhetorica import edit, formats, render
+from rhetorica.document import Document
+from rhetorica.errors import FormatError, RhetoricaError
+from rhetorica.evaluate import evaluate
+from rhetorica.formats.native import from_dict, to_dict, write_json
+from rhetorica.parses import Parse
+from rhetorica.relations import relation_set
+from rhetorica.service import schemas
+from rhetorica.service.limits import Limits, TooLarge
+from rhetorica.service.view import page_view
+from rhetorica.service.work import Models
+from rhetorica.source import Source, decode
+from rhetorica.trees import Nuclearity
+
+JSON = "application/json"
+PLAIN = "text/plain; charset=utf-8"
+_NEED_TOKENS = ("conllu", "tok", "rels")
+_PICTURES = {"svg": "image/svg+xml", "html": "text/html; charset=utf-8", "png": "image/png"}
+
+
+class Answer(NamedTuple):
+    """The body of an answer and its type."""
+
+    body: bytes
+    media: str = JSON
+
+
+def parse(models: Models, limits: Limits, request: schemas.ParseRequest) -> Answer:
+    """Parse one document."""
+    return _written(models, _parse(models, limits, request, request), request.to)
+
+
+def parse_in_batch(
+    models: Models, limits: Limits, options: schemas.ParseOptions, content: schemas.Content
+) -> dict[str, Any]:
+    """Parse one document of several; an error is part of the answer."""
+    try:
+        return {"parse": to_dict(_parse(models, limits, options, content))}
+    except RhetoricaError as error:
+        return {"error": type(error).__name__, "message": str(error)}
+
+
+def segment(models: Models, limits: Limits, request: schemas.SegmentRequest) -> Answer:
+    """Cut one document into EDUs, anew."""
+    doc = replace(_one(read(limits, request)).document, edus=())
+    return _written(models, models.segment(doc, request.segmenter, request.model), request.to)
+
+
+def convert(models: Models, limits: Limits, request: schemas.ConvertRequest) -> Answer:
+    """Write documents in another format."""
+    parses = read(limits, request)
+    style = formats.Style(request.multinuclear, request.tokenized, request.binary)
+    if request.to in _NEED_TOKENS:
+        parses = [models.with_tokens(parse) for parse in parses]
+    text = formats.write(parses, request.to, style)
+    return Answer(_encoded(text), JSON if request.to == "json" else PLAIN)
+
+
+def score(limits: Limits, request: schemas.ScoreRequest) -> Answer:
+    """Score documents against the right ones."""
+    golds, preds = read(limits, request.gold), read(limits, request.predicted)
+    if len(golds) == len(preds) == 1:  # what they are called does not matter then
+        golds, preds = ([_renamed(parses[0], "document")] for parses in (golds, preds))
+    labels = relation_set(request.labels) if request.labels else None
+    report = evaluate(
+        golds,
+        preds,
+        labels=labels.coarse if labels else None,
+        label_name=labels.label_name if labels else "as-is",
+        convention=request.multinuclear,
+    )
+    return as_json(report.to_dict())
+
+
+def draw(limits: Limits, request: schemas.RenderRequest) -> Answer:
+    """Draw one document."""
+    parse = _one(read(limits, request))
+    media = _PICTURES[request.to]
+    if request.to == "html":
+        return Answer(_encoded(render.render_html(parse, theme=request.theme)), media)
+    how: Any = {"view": request.view, "theme": request.theme, "orient": request.orient}
+    if request.to == "png":
+        return Answer(render.render_png(parse, **how), media)
+    return Answer(_encoded(render.render_svg(parse, **how)), media)
+
+
+def correct(limits: Limits, request: schemas.EditRequest) -> Answer:
+    """Apply corrections one after the other."""
+    parse = _one(read(limits, request))
+    for operation in request.operations:
+        parse = _apply(parse, operation)
+    return Answer(_encoded(write_json(parse, indent=None)))
+
+
+def points(limits: Limits, request: schemas.PointsRequest) -> Answer:
+    """Tell where a unit can be hung."""
+    parse = _one(read(limits, request))
+    return as_json({"points": edit.attachment_points(parse, request.unit)})
+
+
+def view(limits: Limits, request: schemas.Content) -> Answer:
+    """Prepare one document for the page."""
+    return as_json(page_view(_one(read(limits, request))))
+
+
+def read(limits: Limits, content: schemas.Content) -> list[Parse]:
+    """Return the documents of a request; raw text is a document without EDUs."""
+    name = content.name or "input"
+    if isinstance(content.content, dict):
+        if content.format != "json":
+            raise FormatError(name, None, f"an object is json, not {content.format}: give a string")
+        return _checked(limits, [from_dict(content.content, name, id=content.name)])
+    # By way of bytes, as files come: the same rules for line ends and byte order marks.
+    data = _encoded(content.content, name)
+    if content.format == "text":
+        text = data.decode("utf-8-sig")
+        return _checked(limits, [Parse(Document(text, id=content.name))])
+    source = Source(name, decode(data, name))
+    parses = list(formats.read(source, content.format))
+    if not content.name:
+        parses = [_renamed(p, "") if p.id == name else p for p in parses]
+    return _checked(limits, parses)
+
+
+def as_json(data: object) -> Answer:
+    """Write plain data as JSON."""
+    return Answer(json.dumps(data, ensure_ascii=True, separators=(",", ":")).encode())
+
+
+def _parse(
+    models: Models, limits: Limits, options: schemas.ParseOptions, content: schemas.Content
+) -> Parse:
+    doc = _one(read(limits, content)).document
+    return models.parse(doc, options.parser, options.model, options.segmenter, options.kbest)
+
+
+def _written(models: Models, parse: Parse, to: str) -> Answer:
+    if to == "json":
+        return Answer(_encoded(write_json(parse, indent=None)))
+    if to in _NEED_TOKENS:
+        parse = models.with_tokens(parse)
+    return Answer(_encoded(formats.write(parse, to)), PLAIN)
+
+
+def _apply(parse: Parse, operation: schemas.Operation) -> Parse:
+    match operation:
+        case schemas.Relabel():
+            return edit.relabel(parse, operation.unit, operation.relation)
+        case schemas.SetNuclearity():
+            part = cast(edit.Part, operation.part)
+            return edit.set_nuclearity(parse, operation.unit, part, operation.relation)
+        case schemas.Reattach():
+            return edit.reattach(
+                parse, operation.unit, operation.target, operation.relation, operation.role
+            )
+        case schemas.Split():
+            nuclearity = cast(Nuclearity, operation.nuclearity)
+            return edit.split_edu(
+                parse, operation.edu, operation.at, operation.relation, nuclearity
+            )
+        case schemas.Merge():
+            return edit.merge_edus(parse, operation.edu)
+        case schemas.Choose():
+            return edit.choose(parse, operation.rank)
+
+
+def _one(parses: list[Parse]) -> Parse:
+    if len(parses) != 1:
+        raise FormatError("input", None, f"{len(parses)} documents, expected one")
+    return parses[0]
+
+
+def _checked(limits: Limits, parses: list[Parse]) -> list[Parse]:
+    size = sum(len(parse.document.text) for parse in parses)
+    if size > limits.max_chars:
+        raise TooLarge(
+            f"the text has {size:,} characters, the most that this service takes is "
+            f"{limits.max_chars:,}: send it in parts, or start it with a higher --max-chars"
+        )
+    return parses
+
+
+def _renamed(parse: Parse, id: str) -> Parse:
+    return replace(parse, document=replace(parse.document, id=id))
+
+
+def _encoded(text: str, name: str = "answer") -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            name, None, f"half of a surrogate pair, {text[error.start]!r}, is not a character"
+        ) from None

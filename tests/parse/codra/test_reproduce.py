@@ -1,0 +1,86 @@
+"""The article's experiments: sentences as documents, leaky ones counted, tables into a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rhetorica import Document, Join, Parse, RSTTree, Span
+from rhetorica.errors import Mismatch
+from rhetorica.render.matrix import confusion_chart
+from rhetorica.reproduce.codra2015 import (
+    MARK,
+    confusion,
+    gold_sentences,
+    leaky,
+    settings,
+    write_into,
+)
+
+
+def leaking() -> Parse:
+    """Two sentences of two EDUs and one of one; the second sentence has no tree of its own."""
+    doc = Document(
+        "a b c d e",
+        edus=tuple(Span(2 * i, 2 * i + 1) for i in range(5)),
+        sentences=(Span(0, 3), Span(4, 7), Span(8, 9)),
+        id="doc",
+    )
+    joins = (
+        Join(0, 3, 5, "NS", "x"),
+        Join(0, 2, 3, "NN", "y"),
+        Join(0, 1, 2, "SN", "z"),
+        Join(3, 4, 5, "NS", "y"),
+    )
+    return Parse(doc, RSTTree(5, joins))
+
+
+def test_sentences_are_documents() -> None:
+    first, second, third = gold_sentences(leaking())
+    assert first is not None
+    assert first.id == "doc#1"
+    assert first.tree.joins == (Join(0, 1, 2, "SN", "z"),)
+    assert second is None
+    assert third is not None
+    assert third.tree.n_edus == 1
+    assert leaky([leaking()]) == (2, 1)
+
+
+def test_confusion_counts_spans_that_were_found() -> None:
+    gold = leaking()
+    joins = (
+        Join(0, 2, 5, "NS", "x"),
+        Join(0, 1, 2, "SN", "y"),
+        Join(2, 3, 5, "NN", "z"),
+        Join(3, 4, 5, "NS", "y"),
+    )
+    pred = Parse(gold.document, RSTTree(5, joins))
+    counts = confusion([gold], [pred], str.upper)
+    assert counts == {("X", "X"): 1, ("Z", "Y"): 1, ("Y", "Y"): 1}
+    picture = confusion_chart(["X", "Y", "Z"], counts, title="a < b")
+    assert picture.count("<title>") == 3
+    assert "a &lt; b" in picture
+
+
+def test_empty_matrix_is_a_picture() -> None:
+    assert confusion_chart([], {}).startswith("<svg")
+
+
+def test_one_pass_without_substructures() -> None:
+    assert settings().passes == 2
+    assert settings(groups=("ngrams",)).passes == 1
+
+
+def test_tables_go_between_their_marks(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n<!-- {MARK} -->\nold\n<!-- end of {MARK} -->\nafter\n", "utf-8")
+    write_into(page, "new")
+    text = page.read_text("utf-8")
+    assert "new" in text
+    assert "old" not in text
+    assert text.startswith("before")
+    assert text.endswith("after\n")
+    page.write_text("no marks", "utf-8")
+    with pytest.raises(Mismatch):
+        write_into(page, "new")

@@ -1,0 +1,312 @@
+"""The page in a real browser: paste, parse, fold, correct, export, load the export again."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rhetorica import Document, Join, Parse, RSTTree, read, write
+from rhetorica.edit import units
+
+TEXT = "We stayed at home because it rained. Nobody complained, although the beach was near."
+SCRIPT = "<img src=x onerror='window.pwned=1'><script>window.pwned=1</script>"
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """The page, freshly opened; errors in it, and requests to elsewhere, fail the test."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    troubles: list[str] = []
+    page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.type}"), dialog.dismiss()))
+    page.on(
+        "console",
+        lambda message: (
+            troubles.append(message.text)
+            if message.type == "error" and "422" not in message.text
+            else None
+        ),
+    )
+    page.on(
+        "request",
+        lambda request: (
+            troubles.append(f"asked {request.url}")
+            if not request.url.startswith((address, "blob:", "data:"))
+            else None
+        ),
+    )
+    page.goto(address)
+    page.wait_for_selector("body[data-ready]")
+    yield page
+    context.close()
+    assert not troubles
+
+
+def parse_text(page: Any, text: str = TEXT) -> None:
+    page.fill("#input", text)
+    page.click("#parse")
+    settle(page)
+
+
+def settle(page: Any) -> None:
+    """Wait until a tree is shown and nothing is being asked."""
+    page.wait_for_selector("body[data-state=parsed]:not([aria-busy])")
+
+
+def wait_for_edus(page: Any, count: int) -> None:
+    page.locator(f"#text .edu[data-edu='{count}']").wait_for(state="detached")
+    page.locator(f"#text .edu[data-edu='{count - 1}']").wait_for()
+    settle(page)
+
+
+def open_parse(page: Any, parse: Parse, format: str = "json") -> None:
+    data = write(parse, format).encode()
+    page.set_input_files("#open", {"name": f"a.{format}", "mimeType": "", "buffer": data})
+    settle(page)
+    page.wait_for_selector("#canvas [role=treeitem]")
+
+
+def saved(page: Any, format: str, folder: Path) -> Path:
+    page.click("#export summary")
+    with page.expect_download() as found:
+        page.click(f"[data-export={format}]")
+    path = folder / found.value.suggested_filename
+    found.value.save_as(path)
+    assert path.suffix == f".{format}"
+    return path
+
+
+def read_back(path: Path) -> Parse:
+    return next(read(path))
+
+
+def shape(parse: Parse) -> list[tuple[object, ...]]:
+    return [tuple(unit) for unit in units(parse)]
+
+
+def four() -> Parse:
+    """((1 <- 2) and (3 <- 4)): 2 modifies 1, 4 modifies 3, both parts nuclei."""
+    texts = ["The café was closed 🙂", "because it rained,", "so we went home", "and read."]
+    joins = (
+        Join(0, 2, 4, "NN", "list"),
+        Join(0, 1, 2, "NS", "cause"),
+        Join(2, 3, 4, "NS", "elaboration"),
+    )
+    return Parse(Document.from_edus(texts, id="four"), RSTTree(4, joins))
+
+
+def labels(page: Any) -> list[str]:
+    return page.locator("#canvas .label text").all_text_contents()
+
+
+def test_paste_parse_and_look(page: Any, tmp_path: Path) -> None:
+    parse_text(page)
+    edus = page.locator("#text .edu").all_inner_texts()
+    assert " ".join(edus) == TEXT
+    assert page.locator("#canvas [role=treeitem]").count() >= 2 * len(edus) - 2
+    shot = tmp_path / "page.png"
+    page.screenshot(path=shot)
+    assert shot.stat().st_size > 10_000
+    page.click("#theme")
+    page.click("#tab-outline")
+    assert page.locator("#outline-list li").count() >= 1
+    page.screenshot(path=tmp_path / "dark.png")
+
+
+def test_hover_lights_both_sides(page: Any) -> None:
+    open_parse(page, four())
+    page.hover("[data-unit='2-3'] .words")
+    assert page.locator("#text .lit").all_inner_texts() == ["so we went home"]
+    page.hover("[data-unit='2-4'] .node")
+    assert page.locator("#text .lit").count() == 2
+    page.hover("#text [data-edu='1']")
+    assert "hot" in page.get_attribute("[data-unit='1-2']", "class")
+    assert page.locator(".band.lit.shown").count() == 1
+
+
+def test_fold_zoom_and_walk_by_keyboard(page: Any) -> None:
+    open_parse(page, four())
+    assert page.locator("#canvas .words").count() == 4
+    page.click("[data-unit='0-2'] .fold")
+    assert page.locator("#canvas .words").count() == 3
+    assert page.get_attribute("[data-unit='0-2']", "aria-expanded") == "false"
+    page.focus("#canvas")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#canvas .words").count() == 4
+    for key, unit in [("Home", "0-4"), ("ArrowRight", "0-2"), ("ArrowDown", "0-1"), ("End", "3-4")]:
+        page.keyboard.press(key)
+        assert page.get_attribute("#canvas", "aria-activedescendant") == f"item-{unit}"
+        assert page.get_attribute(f"[data-unit='{unit}']", "aria-selected") == "true"
+    page.keyboard.press("ArrowLeft")
+    assert page.get_attribute("#canvas", "aria-activedescendant") == "item-2-4"
+    name = page.get_attribute("[data-unit='1-2']", "aria-label")
+    assert name == "EDU 2, satellite, cause: because it rained,"
+    before = page.locator("#canvas svg > g").get_attribute("transform")
+    page.keyboard.press("+")
+    assert page.locator("#canvas svg > g").get_attribute("transform") != before
+    tree = page.locator("#canvas").aria_snapshot()
+    assert 'tree "Discourse tree' in tree
+    assert 'treeitem "EDU 2, satellite, cause: because it rained," [level=3]' in tree
+
+
+def test_correct_undo_export_and_load_again(page: Any, tmp_path: Path) -> None:
+    open_parse(page, four())
+    page.click("[data-unit='1-2'] .words")
+    page.fill("#relation", "causal-result")
+    page.press("#relation", "Enter")
+    page.wait_for_selector("[data-unit='1-2'] .label text:has-text('causal-result')")
+    page.click("#inspector [data-part=nucleus]")
+    page.wait_for_selector("[data-unit='0-1'].satellite")
+    page.click("[data-unit='0-1'] .words")
+    page.click("#cut summary")
+    page.click("#cut .cut >> nth=-1")
+    wait_for_edus(page, 5)
+    assert page.locator("#text .edu").all_inner_texts()[:2] == ["The café was closed", "🙂"]
+    page.click("#undo")
+    wait_for_edus(page, 4)
+    page.click("[data-unit='3-4'] .words")
+    page.click("#move summary")
+    page.select_option("#target", "0-4")
+    page.fill("#move-relation", "evaluation")
+    page.click("#attach")
+    page.wait_for_selector("[data-unit='3-4'] .label text:has-text('evaluation')")
+    settle(page)
+    for format in ("json", "rs4", "rs3", "dis"):
+        parse = read_back(saved(page, format, tmp_path))
+        assert shape(parse) == [
+            (0, 4, "span", "root", "", -1, 1),
+            (0, 3, "multinuc", "nucleus", "span", 0, 1),
+            (0, 2, "span", "nucleus", "list", 1, 1),
+            (0, 1, "edu", "satellite", "causal-result", 2, 0),
+            (1, 2, "edu", "nucleus", "span", 2, 1),
+            (2, 3, "edu", "nucleus", "list", 1, 2),
+            (3, 4, "edu", "satellite", "evaluation", 0, 3),
+        ], format
+    before = sorted(labels(page))
+    page.click("#new")
+    page.set_input_files("#open", tmp_path / "a.rs4")
+    settle(page)
+    assert sorted(labels(page)) == before
+    page.keyboard.press("Control+z")  # nothing to undo in a file just opened
+    assert sorted(labels(page)) == before
+
+
+def test_merge_and_redo(page: Any) -> None:
+    open_parse(page, four())
+    page.click("[data-unit='0-1'] .words")
+    page.keyboard.press("Escape")
+    page.click("#text [data-edu='0']")
+    page.focus("#canvas")
+    page.keyboard.press("m")
+    wait_for_edus(page, 3)
+    page.keyboard.press("Control+z")
+    wait_for_edus(page, 4)
+    page.keyboard.press("Control+Shift+z")
+    wait_for_edus(page, 3)
+
+
+def test_pictures_and_dependencies(page: Any, tmp_path: Path) -> None:
+    pytest.importorskip("resvg_py", reason="needs rhetorica[png]")
+    open_parse(page, four())
+    assert saved(page, "svg", tmp_path).read_text().startswith("<svg")
+    page.click("#view-dep")
+    assert page.locator("#canvas [role=treeitem]").count() == 4
+    assert "cause of EDU 1" in page.get_attribute("#item-dep-1", "aria-label")
+    page.click("#item-dep-1 .words")
+    assert page.input_value("#relation") == "cause"
+    assert saved(page, "png", tmp_path).read_bytes().startswith(b"\x89PNG")
+
+
+def test_alternatives_and_another_parser(page: Any) -> None:
+    parse_text(page)
+    for edu in page.locator("#text .edu").all():
+        edu.click()
+        if page.locator("#alternatives").count():
+            break
+    before = page.locator("#canvas [role=treeitem]").evaluate_all(
+        "items => items.map(item => item.getAttribute('aria-label'))"
+    )
+    page.click("#alternatives button >> nth=0")
+    page.wait_for_selector("#undo:not([disabled])")
+    settle(page)
+    after = page.locator("#canvas [role=treeitem]").evaluate_all(
+        "items => items.map(item => item.getAttribute('aria-label'))"
+    )
+    assert after != before
+    page.select_option("#parser", "li2014/gum")
+    page.click("#again")
+    page.wait_for_selector("#facts:has-text('li2014')")
+
+
+def test_script_in_the_text_stays_text(page: Any, tmp_path: Path) -> None:
+    parse_text(page, f"{SCRIPT} It rained because {SCRIPT} we were out.")
+    for unit in ("0-1", "1-2"):
+        page.click(f"#text [data-edu='{unit[0]}']")
+    joins = (Join(0, 1, 2, "NS", SCRIPT),)
+    parse = Parse(Document.from_edus([SCRIPT, "x"], id=SCRIPT), RSTTree(2, joins))
+    open_parse(page, parse)
+    page.click("#text [data-edu='1']")
+    page.click("#move summary")
+    page.click("#view-dep")
+    assert page.locator("#text .edu").first.inner_text() == SCRIPT
+    assert page.locator("main img, main script").count() == 0
+    for format in ("svg", "html"):
+        path = saved(page, format, tmp_path)
+        other = page.context.new_page()
+        other.goto(path.as_uri())
+        assert other.evaluate("window.pwned") is None
+        other.close()
+    assert page.evaluate("window.pwned") is None
+
+
+def test_a_thousand_units_draw_only_what_is_in_sight(page: Any) -> None:
+    count = 1000
+    joins = tuple(Join(i, i + 1, count, "NS", "cause") for i in range(count - 1))
+    doc = Document.from_edus([f"unit number {i} of many" for i in range(1, count + 1)])
+    open_parse(page, Parse(doc, RSTTree(count, joins)))
+    assert page.locator("#text .edu").count() == count
+    assert 20 < page.locator("#canvas .words").count() < 120
+    page.focus("#canvas")
+    page.keyboard.press("End")
+    page.wait_for_selector(f"[data-unit='{count - 1}-{count}'] .words")
+    assert 20 < page.locator("#canvas .words").count() < 120
+    page.click("#fold-all")
+    assert page.locator("#canvas .words").count() < 10
+    page.click("#unfold-all")
+    page.click("#view-dep")
+    assert 20 < page.locator("#canvas .words").count() < 120
+
+
+def test_what_cannot_be_read_is_said(page: Any) -> None:
+    bomb = '<!DOCTYPE r [<!ENTITY a "ha">]><rst>&a;</rst>'
+    for name, content, message in [
+        ("a.rs3", bomb, "entity"),
+        ("a.json", json.dumps({"format": "other"}), "not our JSON"),
+    ]:
+        page.set_input_files("#open", {"name": name, "mimeType": "", "buffer": content.encode()})
+        page.wait_for_selector(f"#toast:has-text('{message}')")
+    page.click("#parse")
+    page.wait_for_selector("#toast:has-text('no text yet')")
+    assert page.get_attribute("body", "data-state") == "start"
+
+
+def test_small_screens(page: Any, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 420, "height": 800})
+    open_parse(page, four())
+    page.click("#text [data-edu='1']")
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 420
+    page.screenshot(path=tmp_path / "small.png")
+
+
+def test_the_description_page(page: Any, address: str) -> None:
+    page.goto(f"{address}/docs")
+    page.wait_for_selector("body[data-ready]")
+    assert re.search(r"/api/parse\b", page.inner_text("main"))
