@@ -158,7 +158,7 @@ def main() -> None:
     per_copy = len(segment(text).edus)
     long = segment("\n\n".join([text] * (max(options.sizes) * 6 // (5 * per_copy) + 2)))
     parse = load_parser("codra", options.model)
-    parse(cut_to(long, 10))
+    parse(cut_to(long, 60))
     clock = watch()
     print("| EDUs | words | words/CPU-s | features | CRF | CKY | rest | growth of EDUs | of time |")
     print("|---" * 9 + "|")

@@ -166,7 +166,7 @@ def train_shift_reduce_command(
             help="Syntax to learn from: gold (the corpus's), predicted (by our pipeline), or each "
             "document with both, for a parser that knows the mistakes of automatic syntax."
         ),
-    ] = "both",
+    ] = "gold",
     features: Annotated[
         Literal["extended", "paper"],
         typer.Option(help="extended (two classifiers, ours) or paper (Heilman & Sagae 2015)."),

@@ -235,17 +235,24 @@ class NGramDictionary:
         numbers = np.array(found, np.int64).reshape(SIDES, len(SLOTS), len(grams.starts))
         return numbers[0], numbers[1]
 
-    def unit_numbers(self, grams: EdgeGrams, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    def unit_numbers(
+        self,
+        grams: EdgeGrams,
+        starts: Ints,
+        ends: Ints,
+        known: tuple[Ints, Ints] | None = None,
+    ) -> tuple[Ints, Ints]:
         """Return the numbers of the N-grams of units, as left and as right unit: (unit, slot).
 
         Units are ranges of EDUs. N-grams longer than a unit have number 0, as unknown ones have.
+        ``known`` is what `numbers` says of the document, where that is asked more than once.
         """
         fits = grams.fit(starts, ends)
         last = np.array([slot.edge == "last" for slot in SLOTS])
         edus = np.where(last, (ends - 1)[:, None], starts[:, None])
         left, right = (
             np.where(fits, numbers[np.arange(len(SLOTS)), edus], 0)
-            for numbers in self.numbers(grams)
+            for numbers in known or self.numbers(grams)
         )
         return left, right
 

@@ -179,6 +179,18 @@ class Facts:
 
     # A long text is parsed in many blocks, so what is known of all of it is worked out once.
 
+    def gram_numbers(self, ngrams: NGramDictionary) -> tuple[Ints, Ints]:
+        """Return a dictionary's numbers of the EDUs' N-grams."""
+        for known, numbers in self._looked_up:
+            if known is ngrams:
+                return numbers
+        self._looked_up.append((ngrams, ngrams.numbers(self.grams)))
+        return self._looked_up[-1][1]
+
+    @cached_property
+    def _looked_up(self) -> list[tuple[NGramDictionary, tuple[Ints, Ints]]]:
+        return []
+
     @cached_property
     def levels(self) -> Ints:
         """How strong the edge before each EDU is: in a sentence, a paragraph, or between them.
@@ -413,7 +425,9 @@ def sentence_attributes(
 
 def _gram_numbers(facts: Facts, layout: Layout, ngrams: NGramDictionary) -> dict[str, Ints]:
     """Return the dictionary's numbers of the units' N-grams, as left and as right unit."""
-    tables = ngrams.unit_numbers(facts.grams, layout.unit_starts, layout.unit_ends)
+    tables = ngrams.unit_numbers(
+        facts.grams, layout.unit_starts, layout.unit_ends, facts.gram_numbers(ngrams)
+    )
     return {
         f"{side}{name}": table[:, slot]
         for side, table in zip("LR", tables, strict=True)

@@ -37,13 +37,16 @@ Raw text in; EDUs, an RST tree (GUM's 32 relations), discourse dependencies and 
   fiction, how-to guides, essays, letters and podcasts are non-commercial; the corpus as a whole is
   CC BY-NC-SA 4.0) and UMUC, train part (annotations CC BY 4.0; texts: UN records).
 - Dependencies of abstracts: SciDTB, train part, first annotator (no licence stated).
+- Words and syntax: UD English-EWT, train part (CC BY-SA 4.0), with EDUs that our own segmenters
+  found there (only where a run was given that file).
 
 Because some of the texts are licensed for non-commercial use only, ask a lawyer before you use
 these weights commercially, or train your own without those genres.
 
 ## Training
 
-`scripts/train_neural.py` with these settings:
+`scripts/train_neural.py`, twice: a first run on gold data alone (docs/neural.md has its command), and
+one from its weights, with English-EWT, and these settings:
 
 {settings}
 
@@ -206,7 +209,7 @@ def export_run(run: Run, directory: Path) -> Path:
         trainer.tokenizer.vocabulary,
         directory,
         name="en_neural",
-        version="1",
+        version="2",
         card=_card(trainer, run.scores),
         temperatures=fit_temperatures(trainer, run.dev),
     )
