@@ -82,8 +82,11 @@ def gather(parts: Iterable[Answers]) -> Answers:
 def curve(values: Sequence[tuple[float, bool]], n_bins: int = BINS) -> list[Bin | None]:
     """Return the reliability of answers by equal steps of probability, None where there are none.
 
-    >>> curve([(0.9, True), (0.8, True), (0.8, False), (0.1, False)], 2)
-    [Bin(answers=1, probability=0.1, right=0.0), Bin(answers=3, probability=0.833..., right=0.666...)]
+    >>> low, high = curve([(0.9, True), (0.8, True), (0.8, False), (0.1, False)], 2)
+    >>> low
+    Bin(answers=1, probability=0.1, right=0.0)
+    >>> high.answers, round(high.probability, 2), round(high.right, 2)
+    (3, 0.83, 0.67)
     """
     groups: list[list[tuple[float, bool]]] = [[] for _ in range(n_bins)]
     for p, right in values:
