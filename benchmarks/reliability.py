@@ -15,7 +15,7 @@ from rhetorica import Document, load
 from rhetorica.corpora import read_corpus
 from rhetorica.evaluate.reliability import answers, curve, gather, table
 from rhetorica.parse import DEFAULT_PARSER
-from rhetorica.render.charts import reliability_chart
+from rhetorica.render.reliability import reliability_chart
 from rhetorica.source import write_text
 
 

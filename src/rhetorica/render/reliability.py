@@ -1,4 +1,4 @@
-"""Figures of measurements as SVG: small functions, numbers in, picture out."""
+"""How far probabilities can be trusted, as an SVG picture: the curves of `evaluate.reliability`."""
 
 from __future__ import annotations
 
