@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -33,3 +33,15 @@ def progress_bar(*, enabled: bool) -> Iterator[Progress]:
     disable = not (enabled and errors.is_terminal)
     with Progress(*columns, console=errors, transient=True, disable=disable) as bar:
         yield bar
+
+
+@contextmanager
+def training_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show how far a training has come; what is yielded takes a step's name, place and total."""
+    with progress_bar(enabled=True) as bar:
+        task = bar.add_task("training")
+
+        def progress(what: str, at: int, total: int) -> None:
+            bar.update(task, description=what, completed=at, total=total)
+
+        yield progress

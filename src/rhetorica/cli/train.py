@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rhetorica.cli.common import progress_bar, say
+from rhetorica.cli.common import say, training_progress
 from rhetorica.convert import Convention
 from rhetorica.corpora import CORPORA, read_corpus
 from rhetorica.document import Document
@@ -130,12 +130,7 @@ def train_li2014_command(
     named = {"extended": (*PAPER_TYPES, "extended"), "paper": tuple(PAPER_TYPES)}
     treebank = read_treebank(corpus, folder)
     say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
-    with progress_bar(enabled=True) as bar:
-        task = bar.add_task("training")
-
-        def progress(what: str, at: int, total: int) -> None:
-            bar.update(task, description=what, completed=at, total=total)
-
+    with training_progress() as progress:
         train_li2014(
             treebank.train,
             treebank.dev,
@@ -205,12 +200,7 @@ def train_shift_reduce_command(
     docs = treebank.train if syntax != "predicted" else []
     if syntax != "gold":
         docs = [*docs, *with_our_syntax(treebank.train)]
-    with progress_bar(enabled=True) as bar:
-        task = bar.add_task("training")
-
-        def progress(what: str, at: int, total: int) -> None:
-            bar.update(task, description=what, completed=at, total=total)
-
+    with training_progress() as progress:
         train_shift_reduce(
             docs,
             treebank.dev,
@@ -282,12 +272,7 @@ def train_dplp_command(
 
     treebank = read_treebank(corpus, folder)
     say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
-    with progress_bar(enabled=True) as bar:
-        task = bar.add_task("training")
-
-        def progress(what: str, at: int, total: int) -> None:
-            bar.update(task, description=what, completed=at, total=total)
-
+    with training_progress() as progress:
         train_dplp(
             treebank.train,
             treebank.dev,
@@ -356,12 +341,7 @@ def train_codra_command(
     named = {"extended": CODRA_GROUPS, "paper": CODRA_GROUPS[:-1]}
     treebank = read_treebank(corpus, folder)
     say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
-    with progress_bar(enabled=True) as bar:
-        task = bar.add_task("training")
-
-        def progress(what: str, at: int, total: int) -> None:
-            bar.update(task, description=what, completed=at, total=total)
-
+    with training_progress() as progress:
         train_codra(
             treebank.train,
             treebank.dev,
