@@ -603,9 +603,9 @@ def _prefix(places: Ints, size: int) -> Ints:
 class _Corners:
     """Count the points (x, y) with x < a and y < b, for many (a, b) at once.
 
-    With few places, from a table of all sums. With many, from a wavelet matrix (Claude, Navarro
-    & Ordonez 2015): the points by x, sorted again and again by one bit of y, with the number of
-    zeros up to each.
+    With few places, from a table of all sums. With many, from a wavelet tree laid out as a
+    matrix (see Navarro 2014): the points by x, sorted again and again by one bit of y, with the
+    number of zeros up to each.
     """
 
     table: Ints

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.learn.links import sigmoid
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -70,11 +72,6 @@ def logistic_loss(point: Floats, matrix: Any, signs: Floats, l2: float) -> tuple
     slope = -signs * sigmoid(-margins)
     gradient = np.append(matrix.T @ slope + 2 * l2 * weights, slope.sum())
     return float(loss), gradient
-
-
-def sigmoid(values: Floats) -> Floats:
-    """Return 1 / (1 + exp(-x)), without overflow."""
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * values)))
 
 
 def choose_l2(

@@ -42,6 +42,7 @@ from rhetorica.decode import (
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.features.edus import EDUTable, edu_strings
+from rhetorica.learn.links import log_softmax
 from rhetorica.learn.online import OnlineLearner, Rule
 from rhetorica.learn.pairwise import Arcs, Template
 from rhetorica.parses import Candidate, Parse, Scores
@@ -356,11 +357,11 @@ class Li2014Parser:
             table = sum_over(table)[1]
         else:
             np.fill_diagonal(table, -np.inf)
-            table[:, 1:] = _softmax(table[:, 1:], axis=0)
+            table[:, 1:] = np.exp(log_softmax(table[:, 1:], axis=0))
         found = np.clip(table[heads + 1, units + 1], 0, 1)
         relations = self.weights_[arcs.rows(heads, units)].sum(axis=1) / self.relation_temperature
         relations[heads >= 0, self._root_label] = -np.inf
-        chosen = _softmax(relations.astype(np.float64), axis=1)[units, labels[heads, units]]
+        chosen = np.exp(log_softmax(relations.astype(np.float64)))[units, labels[heads, units]]
         chosen[heads == ROOT] = 1.0
         return found, chosen
 
@@ -389,7 +390,9 @@ class Li2014Parser:
             for place, temperature in enumerate(grid):
                 marginals = sum_over(table / temperature)[1][heads + 1, units + 1]
                 losses[0, place] -= np.log(np.maximum(marginals, 1e-12)).sum()
-                shares = _softmax(relations / temperature, axis=1)[known, np.array(labels)[known]]
+                shares = np.exp(log_softmax(relations / temperature))[
+                    known, np.array(labels)[known]
+                ]
                 losses[1, place] -= np.log(np.maximum(shares, 1e-12)).sum()
         self.temperature, self.relation_temperature = (float(grid[row.argmin()]) for row in losses)
 
@@ -530,11 +533,6 @@ def _in_words(
             value = f"{code >> 1}, head {'before' if code & 1 else 'after'} dependent"
         parts.append(f"{template.pair} of the pair is {value}")
     return " and ".join(parts).replace("|", "/")
-
-
-def _softmax(table: Floats, axis: int) -> Floats:
-    shares = np.exp(table - table.max(axis=axis, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=axis, keepdims=True))
 
 
 SEMANTIC = ("path", "wup", "res", "jcn", "lin")

@@ -34,7 +34,8 @@ import numpy.typing as npt
 
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.learn.logistic import fit_logistic, sigmoid
+from rhetorica.learn.links import log_softmax, sigmoid
+from rhetorica.learn.logistic import fit_logistic
 from rhetorica.parse.transition import (
     SHIFT,
     Actions,
@@ -282,8 +283,8 @@ class ShiftReduceParser:
 
         def score(forest: Forest, states: Ints) -> npt.NDArray[np.float32]:
             looks = reader.look(forest, states)
-            moves = _log_shares(structure.scores(reader, looks))
-            labels = _log_shares(label.scores(reader, looks))
+            moves = log_softmax(structure.scores(reader, looks))
+            labels = log_softmax(label.scores(reader, looks))
             return np.concatenate([moves[:, :1], moves[:, 1:] + labels], axis=1)
 
         return score
@@ -458,11 +459,6 @@ def _epochs(tell: Progress | None, name: str, epochs: int) -> Callable[[int, flo
     if tell is None:
         return None
     return lambda epoch, loss: tell(f"{name}: loss {loss:.3f}", epoch, epochs)
-
-
-def _log_shares(scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    scores = scores - scores.max(axis=1, keepdims=True)
-    return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
 
 def _decisions(joins: Sequence[Join], kinds: Ints, actions: Ints, shares: Floats) -> list[_Decided]:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rhetorica.document import Document
-from rhetorica.learn.logistic import Floats, fit_logistic, sigmoid
+from rhetorica.learn.links import sigmoid
+from rhetorica.learn.logistic import Floats, fit_logistic
 from rhetorica.segment.boundaries import Segmenter, gold_starts
 
 _LEAST = 1e-6

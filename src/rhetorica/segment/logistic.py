@@ -30,7 +30,8 @@ from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.features.chunks import chunk
 from rhetorica.features.syntax import Syntax
-from rhetorica.learn.logistic import BaggedLogistic, choose_l2, sigmoid
+from rhetorica.learn.links import sigmoid
+from rhetorica.learn.logistic import BaggedLogistic, choose_l2
 from rhetorica.segment.boundaries import gold_starts
 from rhetorica.segment.calibration import calibrated, calibrated_half
 from rhetorica.source import write_text

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.learn.links import log_softmax
 from rhetorica.parse.codra.dcrf import Potentials, loss_and_gradient
 from rhetorica.parse.codra.units import Sequences
 
@@ -54,12 +55,6 @@ def minimise(
         options={"maxiter": iterations, "maxcor": 7, "ftol": 1e-7},
     )
     return np.asarray(found.x)
-
-
-def log_softmax(scores: Floats) -> Floats:
-    """Return log P(R, S) of joins from their scores, (joins, labels)."""
-    top = scores.max(axis=1, keepdims=True)
-    return np.asarray(scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))
 
 
 def softmax_loss(

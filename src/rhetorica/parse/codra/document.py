@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from rhetorica.decode import Bracketing, cky, cky_kbest, inside_outside
 from rhetorica.features.ngrams import NGramDictionary
-from rhetorica.parse.codra.crf import fit_softmax, log_softmax
+from rhetorica.learn.links import log_softmax
+from rhetorica.parse.codra.crf import fit_softmax
 from rhetorica.parse.codra.features import DOCUMENT, Facts, document_attributes
 from rhetorica.parse.codra.rows import (
     Features,

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.features.ngrams import SLOTS, EdgeGrams, NGramCounts, NGramDictionary
-from rhetorica.parse.codra.crf import fit_chain, fit_softmax, log_softmax
+from rhetorica.learn.links import log_softmax
+from rhetorica.parse.codra.crf import fit_chain, fit_softmax
 from rhetorica.parse.codra.dcrf import Potentials, log_marginals
 from rhetorica.parse.codra.features import CONTEXT, SENTENCE, Facts, sentence_attributes
 from rhetorica.parse.codra.rows import Features, Template, Vocabulary, choose, matrix, prune

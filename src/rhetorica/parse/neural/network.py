@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.errors import MissingExtra, ModelError
+from rhetorica.learn.links import log_softmax
 from rhetorica.parse.neural.units import Units, edu_features, span_features
 from rhetorica.parse.neural.windows import fill_windows, owned_ranges, stitch, window_starts
 from rhetorica.parse.neural.wordpiece import Pieces, WordPiece
@@ -94,13 +95,6 @@ def normalize(x: Floats, weights: Weights, name: str) -> Floats:
     x = x - x.mean(axis=1, keepdims=True)
     x = x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-5)
     y: Floats = x * weights[f"{name}.weight"] + weights[f"{name}.bias"]
-    return y
-
-
-def log_softmax(x: Floats) -> Floats:
-    """Return log probabilities over the last axis."""
-    x = x - x.max(axis=-1, keepdims=True)
-    y: Floats = x - np.log(np.exp(x).sum(axis=-1, keepdims=True))
     return y
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.errors import InvalidTree
+from rhetorica.learn.links import log_softmax
 from rhetorica.parse.transition.system import BOTTOM, Actions, Forest, Ints
 from rhetorica.trees import RSTTree
 
@@ -80,10 +81,7 @@ def distributions(forest: Forest, states: Ints, score: Scorer) -> Floats:
 
 def _valid_scores(forest: Forest, states: Ints, score: Scorer, normalize: bool) -> Floats:
     scores = np.where(forest.valid(states), score(forest, states), -np.inf)
-    if not normalize:
-        return scores
-    scores -= scores.max(axis=1, keepdims=True)
-    return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
+    return log_softmax(scores) if normalize else scores
 
 
 def _best(candidates: Floats, width: int) -> Ints:

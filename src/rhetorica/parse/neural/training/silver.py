@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.formats.conllu import read_conllu
+from rhetorica.learn.links import sigmoid
 from rhetorica.parse.neural.training.data import EDU, NONE, Example, syntax_example
 from rhetorica.segment.boundaries import Segmenter
 
@@ -43,6 +44,4 @@ def mean_of_odds(*probabilities: Sequence[float]) -> Floats:
     [0.5, 0.5]
     """
     clipped = [np.clip(p, _SMALLEST, 1 - _SMALLEST) for p in probabilities]
-    odds = np.mean([np.log(p / (1 - p)) for p in clipped], axis=0)
-    result: Floats = 1 / (1 + np.exp(-odds))
-    return result
+    return sigmoid(np.mean([np.log(p / (1 - p)) for p in clipped], axis=0))
