@@ -37,6 +37,8 @@ def main() -> None:
     arguments.add_argument("--corpus", default="gum")
     arguments.add_argument("--split", default="dev")
     arguments.add_argument("--parsers", nargs="*", default=PARSERS)
+    arguments.add_argument("--segmenter", help="else each parser's own choice")
+    arguments.add_argument("--model", help="a model folder, else the one that ships")
     options = arguments.parse_args()
     golds = list(read_corpus(options.corpus, options.folder, options.split))
     relations = relation_set(options.corpus)
@@ -44,10 +46,14 @@ def main() -> None:
     print("| parser | input | seg | span | nuc | rel | full | UAS | LAS | words/CPU-s |")
     print("|" + "---|" * 10)
     for name in options.parsers:
-        pipeline = load("en", parser=name, model=options.corpus)
+        model = options.model or options.corpus
+        pipeline = load("en", parser=name, model=model, segmenter=options.segmenter)
         inputs = {
             "gold EDUs, syntax": [parse.document for parse in golds],
             "raw text": [Document(parse.document.text, id=parse.id) for parse in golds],
+            "raw text, one line": [
+                Document(" ".join(parse.document.text.split()), id=parse.id) for parse in golds
+            ],
         }
         pipeline(Document.from_edus(["It rained", "so we left."]))  # load and compile
         for label, docs in inputs.items():

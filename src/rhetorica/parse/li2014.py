@@ -390,10 +390,8 @@ class Li2014Parser:
             for place, temperature in enumerate(grid):
                 marginals = sum_over(table / temperature)[1][heads + 1, units + 1]
                 losses[0, place] -= np.log(np.maximum(marginals, 1e-12)).sum()
-                shares = np.exp(log_softmax(relations / temperature))[
-                    known, np.array(labels)[known]
-                ]
-                losses[1, place] -= np.log(np.maximum(shares, 1e-12)).sum()
+                logs = log_softmax(relations / temperature)[known, np.array(labels)[known]]
+                losses[1, place] -= np.maximum(logs, np.log(1e-12)).sum()
         self.temperature, self.relation_temperature = (float(grid[row.argmin()]) for row in losses)
 
     def name_features(self, parses: Sequence[Parse], rows: set[int]) -> dict[int, str]:
