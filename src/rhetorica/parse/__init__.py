@@ -61,7 +61,7 @@ def load_parser(name: str = DEFAULT_PARSER, model: str | Path = DEFAULT_MODEL) -
 
         return ShiftReduceParser.load(folder)
     if name == "codra":
-        from rhetorica.parse.codra import CodraParser
+        from rhetorica.parse.codra.parser import CodraParser
 
         return CodraParser.load(folder)
     if name == "dplp":

@@ -20,8 +20,8 @@ from rhetorica.errors import Mismatch
 from rhetorica.evaluate import Key, Report, evaluate, oracle_scores, parseval
 from rhetorica.evaluate.align import squeeze
 from rhetorica.evaluate.significance import paired_bootstrap
-from rhetorica.parse.codra import CodraParser, Settings
 from rhetorica.parse.codra.features import GROUPS
+from rhetorica.parse.codra.parser import CodraParser, Settings
 from rhetorica.parse.codra.rerank import K
 from rhetorica.parse.codra.units import runs
 from rhetorica.parses import Parse

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rhetorica.evaluate import Report, evaluate
-from rhetorica.parse.codra import CodraParser, Settings
+from rhetorica.parse.codra.parser import CodraParser, Settings
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet
 from rhetorica.training.segmenters import Say

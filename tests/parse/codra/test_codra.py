@@ -9,10 +9,10 @@ import pytest
 
 from rhetorica import Document, Join, Parse, RSTTree
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.parse.codra import CodraParser, Settings
 from rhetorica.parse.codra import parser as module
 from rhetorica.parse.codra.document import DocumentModel
 from rhetorica.parse.codra.features import GROUPS
+from rhetorica.parse.codra.parser import CodraParser, Settings
 from rhetorica.parse.codra.sentence import SentenceModel
 from rhetorica.text import annotate
 

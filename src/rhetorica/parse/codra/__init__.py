@@ -10,7 +10,3 @@
 | `stages` | 1S-1S, sliding window, three-way |
 | `parser` | the parser |
 """
-
-from rhetorica.parse.codra.parser import CodraParser, Settings
-
-__all__ = ["CodraParser", "Settings"]
