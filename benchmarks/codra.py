@@ -22,16 +22,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from parsers import cut_to
 
+from parsers import cut_to
 from rhetorica.corpora import read_corpus
-from rhetorica.decode._jit import compiled
-from rhetorica.parse import load_parser
-from rhetorica.parse.codra import document, rows, sentence, stages
-from rhetorica.parse.codra.dcrf import Potentials, log_marginals, loss_and_gradient
-from rhetorica.parse.codra.features import Facts
-from rhetorica.parse.codra.units import Layout, runs
-from rhetorica.segment import segment
+from rhetorica.kernels import compiled
+from rhetorica.parsers import load_parser
+from rhetorica.parsers.codra import document, rows, sentence, stages
+from rhetorica.parsers.codra.dcrf import Potentials, log_marginals, loss_and_gradient
+from rhetorica.parsers.codra.features import Facts
+from rhetorica.parsers.codra.units import Layout, runs
+from rhetorica.segmenters import segment
 
 SIZES = (30, 100, 300, 1000, 3000, 15000)
 LABELS = 29

@@ -32,7 +32,7 @@ from rhetorica.decode import (
     split_block,
     top_down_marginals,
 )
-from rhetorica.decode._jit import BACKENDS, Backend, numba_works, using
+from rhetorica.kernels import BACKENDS, Backend, numba_works, using
 
 Array = NDArray[Any]
 MOST_UNITS_WITH_SPLITS = 300

@@ -17,11 +17,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from rhetorica.files import Source
 from rhetorica.formats.dis import read_dis
 from rhetorica.formats.native import read_json, write_json
 from rhetorica.formats.rs3 import read_rs3, write_rs4
 from rhetorica.formats.rsd import read_rsd
-from rhetorica.source import Source
 
 
 def best_of(run: Callable[[], object], rounds: int) -> float:

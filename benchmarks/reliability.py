@@ -14,9 +14,9 @@ from pathlib import Path
 from rhetorica import Document, load
 from rhetorica.corpora import read_corpus
 from rhetorica.evaluate.reliability import answers, curve, gather, table
-from rhetorica.parse import DEFAULT_PARSER
+from rhetorica.files import write_text
+from rhetorica.parsers import DEFAULT_PARSER
 from rhetorica.render.reliability import reliability_chart
-from rhetorica.source import write_text
 
 
 def main() -> None:

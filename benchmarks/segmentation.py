@@ -19,13 +19,13 @@ import numpy as np
 from rhetorica import Document
 from rhetorica.corpora import read_corpus
 from rhetorica.evaluate.counts import Counts
-from rhetorica.segment import SEGMENTERS, load_segmenter
-from rhetorica.segment.boundaries import Segmenter
-from rhetorica.segment.calibration import said_and_true
-from rhetorica.segment.crf import CRFSegmenter
-from rhetorica.segment.features import GROUPS, PAPER
+from rhetorica.segmenters import SEGMENTERS, load_segmenter
+from rhetorica.segmenters.boundaries import Segmenter
+from rhetorica.segmenters.calibration import said_and_true
+from rhetorica.segmenters.crf import CRFSegmenter
+from rhetorica.segmenters.features import GROUPS, PAPER
 from rhetorica.text import annotate_all
-from rhetorica.training.segmenters import segmentation_score, with_predicted_syntax
+from rhetorica.train.segmenters import segmentation_score, with_predicted_syntax
 
 BINS = 10
 

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from rhetorica import Document
-from rhetorica.parse import load_parser
-from rhetorica.segment import load_segmenter
-from rhetorica.segment.boundaries import cut
+from rhetorica.parsers import load_parser
+from rhetorica.segmenters import load_segmenter
+from rhetorica.segmenters.boundaries import cut
 from rhetorica.text import annotate
 
 LENGTHS = (500, 2000, 8000, 32000)

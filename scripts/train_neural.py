@@ -15,7 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from rhetorica.errors import RhetoricaError
-from rhetorica.parse.neural.training import train_neural
+from rhetorica.train.neural import train_neural
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="final.pt of an earlier run to begin from")
     parser.add_argument("--out", type=Path, required=True)
     try:
-        from rhetorica.parse.neural.training.train import Settings
+        from rhetorica.train.neural.train import Settings
     except ImportError:
         sys.exit("training needs torch and onnx: pip install 'rhetorica[train]'")
     names = [field.name for field in fields(Settings)]

@@ -33,7 +33,7 @@ from rhetorica.edit import (
     units,
 )
 from rhetorica.errors import InvalidEdit, InvalidTree
-from rhetorica.source import Source
+from rhetorica.files import Source
 from strategies import parses, plain_words, relations
 
 TREES = ("annotated", "rst", "dependencies")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rhetorica.errors import FormatError, UnknownName
+from rhetorica.files import Source
 from rhetorica.relations import read_relation_set, relation_set, relation_set_names
-from rhetorica.source import Source
 
 SIZES = {
     "gum": (32, 15),

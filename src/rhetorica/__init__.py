@@ -21,14 +21,14 @@ from rhetorica.trees import (
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rhetorica.parse import Pipeline, load
+    from rhetorica.parsers import Pipeline, load
 
 
 def __getattr__(name: str) -> Any:
     # What needs spaCy and the models is imported when it is first asked for, so that
     # `import rhetorica` stays quick.
     if name in ("Pipeline", "load"):
-        return getattr(import_module("rhetorica.parse"), name)
+        return getattr(import_module("rhetorica.parsers"), name)
     raise AttributeError(f"module 'rhetorica' has no attribute {name!r}")
 
 

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from rhetorica.errors import UnknownName
-from rhetorica.source import Readable, Source
+from rhetorica.files import Readable, Source
 from rhetorica.trees import ROOT_RELATION, RelationType
 
 _FILES = {"gum": "gum", "gcdt": "gum", "rst-dt": "rst-dt", "scidtb": "scidtb", "umuc": "umuc"}

@@ -24,10 +24,10 @@ from spacy.tokens import Doc, Span, SpanGroup
 
 from rhetorica.document import Span as Characters
 from rhetorica.errors import Mismatch, RhetoricaError, UnknownName
+from rhetorica.files import Source
 from rhetorica.formats.native import read_json, write_json
-from rhetorica.parse import DEFAULT_MODEL, DEFAULT_PARSER, TextParser, load
+from rhetorica.parsers import DEFAULT_MODEL, DEFAULT_PARSER, TextParser, load
 from rhetorica.parses import Parse
-from rhetorica.source import Source
 
 Alignment = Literal["start", "expand", "contract", "strict"]
 KEY = "rhetorica"

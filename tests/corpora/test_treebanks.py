@@ -12,10 +12,10 @@ from rhetorica.corpora.gum import read_gum
 from rhetorica.corpora.rstdt import read_rstdt
 from rhetorica.corpora.umuc import read_umuc
 from rhetorica.errors import FormatError, RepairWarning
+from rhetorica.files import Source
 from rhetorica.formats.dis import read_dis, write_dis
 from rhetorica.formats.rs3 import read_rs3, write_rs3, write_rs4
 from rhetorica.formats.rsd import read_rsd
-from rhetorica.source import Source
 
 # EDUs whose words differ between GUM's own layers, so that files made from the .rs4 differ too.
 GUM_TEXT_DIFFERS = {"GUM_conversation_artist", "GUM_court_property"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rhetorica.decode._jit import BACKENDS, Backend, numba_works, using
+from rhetorica.kernels import BACKENDS, Backend, numba_works, using
 
 
 @pytest.fixture(params=BACKENDS)

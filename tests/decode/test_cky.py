@@ -19,7 +19,7 @@ from rhetorica.decode import (
     top_down_marginals,
     unpack_splits,
 )
-from rhetorica.decode._jit import numba_works, using
+from rhetorica.kernels import numba_works, using
 
 pytestmark = pytest.mark.usefixtures("backend")
 

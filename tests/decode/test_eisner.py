@@ -8,7 +8,7 @@ import pytest
 from brute import arc_score, dependency_trees, is_projective, is_tree
 from rhetorica import DepTree
 from rhetorica.decode import eisner, eisner_kbest, eisner_marginals
-from rhetorica.decode._jit import numba_works, using
+from rhetorica.kernels import numba_works, using
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -13,7 +13,7 @@ from rhetorica.decode import (
     matrix_tree_marginals,
     spanning_tree,
 )
-from rhetorica.decode._jit import numba_works, using
+from rhetorica.kernels import numba_works, using
 
 pytestmark = pytest.mark.usefixtures("backend")
 

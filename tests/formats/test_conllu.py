@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rhetorica import DepTree, Document, Parse, Span, Token
 from rhetorica.errors import FormatError, InvalidDocument, InvalidTree
+from rhetorica.files import Source
 from rhetorica.formats.conllu import read_conllu, write_conllu
-from rhetorica.source import Source
 from strategies import SPACES, dep_trees, documents, partitions
 
 

@@ -17,6 +17,7 @@ from rhetorica import Parse
 from rhetorica.corpora.disrpt import read_disrpt, read_disrpt_relations
 from rhetorica.corpora.scidtb import read_scidtb
 from rhetorica.errors import FormatError, RepairWarning
+from rhetorica.files import Source
 from rhetorica.formats.conllu import read_conllu, write_conllu
 from rhetorica.formats.disrpt import (
     read_rels,
@@ -29,7 +30,6 @@ from rhetorica.formats.edus import read_edus
 from rhetorica.formats.rs3 import read_rs3
 from rhetorica.formats.rsd import read_rsd, write_rsd
 from rhetorica.formats.scidtb import read_dep, write_dep
-from rhetorica.source import Source
 
 DISRPT = (
     "deu.rst.pcc", "eng.dep.scidtb", "eng.erst.gum", "eng.sdrt.stac", "eus.rst.ert",

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from rhetorica import AnnotatedTree, Document, Join, Parse, RSTTree
 from rhetorica.errors import FormatError
+from rhetorica.files import Source
 from rhetorica.formats.dis import read_dis, write_dis
-from rhetorica.source import Source
 from strategies import annotated_trees, rst_trees
 
 SMALL = """( Root (span 1 4)

@@ -13,6 +13,7 @@ from rhetorica import AnnotatedTree, DepTree, Document, Node, Parse, SecondaryEd
 from rhetorica.convert import same_units
 from rhetorica.corpora.disrpt import read_disrpt, read_disrpt_relations
 from rhetorica.errors import FormatError, InvalidDocument, InvalidTree
+from rhetorica.files import Source
 from rhetorica.formats.disrpt import (
     HEADER,
     Relation,
@@ -25,7 +26,6 @@ from rhetorica.formats.disrpt import (
     write_rels,
     write_tok,
 )
-from rhetorica.source import Source
 from strategies import dep_trees
 
 TOK = """# newdoc id = first

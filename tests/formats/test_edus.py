@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from rhetorica import Parse
 from rhetorica.errors import FormatError
+from rhetorica.files import Source
 from rhetorica.formats.edus import read_edus, write_edus
-from rhetorica.source import Source
 from strategies import documents, plain_words
 
 

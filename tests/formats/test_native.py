@@ -29,6 +29,7 @@ from rhetorica import (
     Token,
 )
 from rhetorica.errors import FormatError, InvalidDocument, InvalidTree
+from rhetorica.files import Source, write_text
 from rhetorica.formats.native import (
     from_dict,
     read_json,
@@ -38,7 +39,6 @@ from rhetorica.formats.native import (
     write_json,
     write_jsonl,
 )
-from rhetorica.source import Source, write_text
 from strategies import parses
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from rhetorica import AnnotatedTree, DepTree, Document, Parse, to_dependencies
 from rhetorica.errors import FormatError, RepairWarning
+from rhetorica.files import Source
 from rhetorica.formats.rs3 import read_rs3, write_rs3, write_rs4
-from rhetorica.source import Source
 from strategies import annotated_trees, documents
 
 HEADER = """<rst>

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from rhetorica import AnnotatedTree, DepTree, Document, Node, Parse, SecondaryEdge, Signal, Token
 from rhetorica.errors import FormatError
+from rhetorica.files import Source
 from rhetorica.formats.rsd import read_rsd, write_rsd
-from rhetorica.source import Source
 from strategies import dep_trees, documents, plain_words
 
 

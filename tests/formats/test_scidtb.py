@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rhetorica import DepTree, Document, Parse
 from rhetorica.corpora.scidtb import read_scidtb
 from rhetorica.errors import FormatError, RepairWarning
+from rhetorica.files import Source
 from rhetorica.formats.scidtb import read_dep, write_dep
-from rhetorica.source import Source
 from strategies import dep_trees, documents, plain_words
 
 NODES: list[dict[str, Any]] = [

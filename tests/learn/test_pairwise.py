@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rhetorica.decode._jit import BACKENDS, numba_works, using
+from rhetorica.kernels import BACKENDS, numba_works, using
 from rhetorica.learn.pairwise import Arcs, Template
 
 TEMPLATES = [

@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from rhetorica.decode._jit import using
 from rhetorica.errors import RhetoricaError, UnknownName
+from rhetorica.kernels import using
 from rhetorica.learn.projection import (
     FORMS,
     Form,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rhetorica.decode import _jit
+from rhetorica import kernels
 from rhetorica.learn.softmax import SoftmaxExamples, SoftmaxRegression
 
 
@@ -66,8 +66,8 @@ def test_more_penalty_means_fewer_weights() -> None:
 
 def test_compiled_or_not_it_learns_the_same() -> None:
     found = []
-    for backend in _jit.BACKENDS:
-        with _jit.using(backend):
+    for backend in kernels.BACKENDS:
+        with kernels.using(backend):
             found.append(SoftmaxRegression(12, 3, epochs=4, seed=3).fit(problem()).weights_)
     assert np.allclose(*found, atol=1e-4)
 

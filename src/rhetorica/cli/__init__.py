@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rhetorica import __version__, formats
+from rhetorica.batch import Job, run_jobs
 from rhetorica.cli.common import errors, plain, progress_bar, say
 from rhetorica.cli.pictures import (
     PICTURE_LIST,
@@ -29,18 +30,17 @@ from rhetorica.cli.serve import serve
 from rhetorica.cli.train import train
 from rhetorica.convert import Convention
 from rhetorica.corpora import CORPORA, read_corpus
+from rhetorica.describe import corpus_statistics
 from rhetorica.errors import RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
-from rhetorica.parse import DEFAULT_PARSER, PARSERS
+from rhetorica.files import write_text
+from rhetorica.parsers import DEFAULT_PARSER, PARSERS
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
 from rhetorica.render.colours import Theme
 from rhetorica.render.layout import Orient, View
 from rhetorica.render.terminal import render_tree
-from rhetorica.segment import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS
-from rhetorica.source import write_text
-from rhetorica.statistics import corpus_statistics
-from rhetorica.stream import Job, run_jobs
+from rhetorica.segmenters import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS
 from rhetorica.text import annotate, looks_english
 
 app = typer.Typer(

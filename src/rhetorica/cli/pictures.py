@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 
 from rhetorica.errors import RhetoricaError
+from rhetorica.files import encode, write_bytes
 from rhetorica.parses import Parse
 from rhetorica.render import render_html, render_png, render_svg
 from rhetorica.render.colours import Theme
 from rhetorica.render.layout import Orient, View
 from rhetorica.render.png import load_renderer
-from rhetorica.source import encode, write_bytes
 
 PICTURES = ("svg", "html", "png")
 PICTURE_LIST = (

@@ -96,6 +96,7 @@ def reproduce_dplp_command(
 
     Example: `rhetorica reproduce dplp2014 --gum gum/ --picture words.svg`
     """
+    from rhetorica.files import write_text
     from rhetorica.render.scatter import scatter
     from rhetorica.reproduce.dplp2014 import (
         GROUPS,
@@ -104,7 +105,6 @@ def reproduce_dplp_command(
         shipped_table,
         word_map,
     )
-    from rhetorica.source import write_text
 
     if shipped:
         typer.echo(shipped_table({"gum": gum} | ({"umuc": umuc} if umuc else {})))
@@ -142,9 +142,9 @@ def reproduce_codra_command(
 
     Example: `rhetorica reproduce codra2015 --gum gum/ --picture confusion.svg > tables.md`
     """
+    from rhetorica.files import write_text
     from rhetorica.render.matrix import confusion_chart
     from rhetorica.reproduce.codra2015 import reproduce_codra2015, write_into
-    from rhetorica.source import write_text
 
     folders = {"gum": gum} | ({"umuc": umuc} if umuc else {})
     tables, counts = reproduce_codra2015(folders, work, say=say)

@@ -12,11 +12,11 @@ from rhetorica.convert import Convention
 from rhetorica.corpora import CORPORA, read_corpus
 from rhetorica.document import Document
 from rhetorica.learn.projection import Start
-from rhetorica.parse.codra.features import GROUPS as CODRA_GROUPS
-from rhetorica.parse.dplp import Matrix
-from rhetorica.parse.li2014 import FEATURE_TYPES
-from rhetorica.parse.shift_reduce import BEAM, SAMPLES
-from rhetorica.segment.features import GROUPS, PAPER
+from rhetorica.parsers.codra.features import GROUPS as CODRA_GROUPS
+from rhetorica.parsers.dplp import Matrix
+from rhetorica.parsers.li2014 import FEATURE_TYPES
+from rhetorica.parsers.shift_reduce import BEAM, SAMPLES
+from rhetorica.segmenters.features import GROUPS, PAPER
 
 train = typer.Typer(
     no_args_is_help=True,
@@ -58,7 +58,7 @@ def train_crf_command(
 
     Example: `rhetorica train crf gum/ --out my_crf`
     """
-    from rhetorica.training.segmenters import L2_GRID, train_crf
+    from rhetorica.train.segmenters import L2_GRID, train_crf
 
     docs, dev = _training_documents(corpus, folder, syntax)
     groups = {"all": GROUPS, "paper": PAPER}.get(features, tuple(features.split(",")))
@@ -92,7 +92,7 @@ def train_logistic_command(
 
     Example: `rhetorica train logistic gum/ --out my_logistic`
     """
-    from rhetorica.training.segmenters import train_logistic
+    from rhetorica.train.segmenters import train_logistic
 
     docs, dev = _training_documents(corpus, folder, syntax)
     train_logistic(docs, dev, out, l2=l2, bags=bags, seed=seed, say=say)
@@ -123,9 +123,9 @@ def train_li2014_command(
 
     Example: `rhetorica train li2014 gum/ --out my_parser`
     """
-    from rhetorica.parse.li2014 import PAPER as PAPER_TYPES
+    from rhetorica.parsers.li2014 import PAPER as PAPER_TYPES
     from rhetorica.reproduce import read_treebank
-    from rhetorica.training.li2014 import train_li2014
+    from rhetorica.train.li2014 import train_li2014
 
     named = {"extended": (*PAPER_TYPES, "extended"), "paper": tuple(PAPER_TYPES)}
     treebank = read_treebank(corpus, folder)
@@ -189,7 +189,7 @@ def train_shift_reduce_command(
     Example: `rhetorica train shift-reduce gum/ --out my_parser`
     """
     from rhetorica.reproduce import read_treebank
-    from rhetorica.training.shift_reduce import (
+    from rhetorica.train.shift_reduce import (
         STRENGTH_GRID,
         train_shift_reduce,
         with_our_syntax,
@@ -268,7 +268,7 @@ def train_dplp_command(
     Example: `rhetorica train dplp gum/ --out my_parser`
     """
     from rhetorica.reproduce import read_treebank
-    from rhetorica.training.dplp import train_dplp
+    from rhetorica.train.dplp import train_dplp
 
     treebank = read_treebank(corpus, folder)
     say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
@@ -336,7 +336,7 @@ def train_codra_command(
     Example: `rhetorica train codra gum/ --out my_parser`
     """
     from rhetorica.reproduce import read_treebank
-    from rhetorica.training.codra import train_codra
+    from rhetorica.train.codra import train_codra
 
     named = {"extended": CODRA_GROUPS, "paper": CODRA_GROUPS[:-1]}
     treebank = read_treebank(corpus, folder)
@@ -366,7 +366,7 @@ def _training_documents(
     corpus: str, folder: str, syntax: str
 ) -> tuple[list[Document], list[Document]]:
     """Read the training documents with the wanted syntax, and the dev documents."""
-    from rhetorica.training.segmenters import with_predicted_syntax
+    from rhetorica.train.segmenters import with_predicted_syntax
 
     dev = [parse.document for parse in read_corpus(corpus, folder, "dev")]
     docs = [parse.document for parse in read_corpus(corpus, folder, "train")]

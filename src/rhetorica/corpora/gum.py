@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rhetorica.corpora.layers import cut_by_words, read_brackets, read_one_conllu
 from rhetorica.errors import FormatError
+from rhetorica.files import Source
 from rhetorica.formats.rs3 import read_rs3
 from rhetorica.parses import Parse
-from rhetorica.source import Source
 
 
 def read_gum(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rhetorica.document import Document, Span
 from rhetorica.errors import FormatError, Mismatch
+from rhetorica.files import Source
 from rhetorica.formats.conllu import read_conllu
 from rhetorica.parses import Parse
-from rhetorica.source import Source
 
 
 def read_one_conllu(path: Path) -> Document:

@@ -14,10 +14,10 @@ from pathlib import Path
 from rhetorica.corpora.layers import place
 from rhetorica.document import Document, Span
 from rhetorica.errors import FormatError, Mismatch
+from rhetorica.files import Source
 from rhetorica.formats.dis import read_dis
 from rhetorica.formats.edus import read_edus
 from rhetorica.parses import Parse
-from rhetorica.source import Source
 
 SPLITS = {"train": "TRAINING", "test": "TEST"}
 

@@ -36,8 +36,8 @@ from rhetorica.decode._arrays import (
     check_values,
     diagonal,
 )
-from rhetorica.decode._jit import compiled, kernel
 from rhetorica.decode._lazy import LEAF, Edges, LazyKBest
+from rhetorica.kernels import compiled, kernel
 
 NO_TREE = "every tree has a forbidden join: let spans have more splits to choose from"
 _SUM_TOLERANCE = 1e-3

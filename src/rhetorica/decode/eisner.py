@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rhetorica.decode._arrays import Floats, Ints, arc_scores, bands, check_k, diagonal
-from rhetorica.decode._jit import compiled, kernel
 from rhetorica.decode._lazy import LEAF, Edges, LazyKBest
+from rhetorica.kernels import compiled, kernel
 
 NO_TREE = "every tree has a forbidden arc: let each unit have more heads to choose from"
 

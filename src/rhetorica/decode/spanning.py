@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rhetorica.decode._arrays import Floats, Ints, arc_scores, check_k
-from rhetorica.decode._jit import compiled, kernel
 from rhetorica.decode.eisner import NO_TREE
+from rhetorica.kernels import compiled, kernel
 
 _SAFE_RANGE = 300.0
 """Within a column, weights that span so many nats can be multiplied without underflow."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rhetorica.convert import Convention
 from rhetorica.errors import FormatError, UnknownName
+from rhetorica.files import Readable, Source
 from rhetorica.formats.conllu import read_conllu, write_conllu
 from rhetorica.formats.dis import read_dis, write_dis
 from rhetorica.formats.disrpt import read_tok, relations_of, write_rels, write_tok
@@ -22,7 +23,6 @@ from rhetorica.formats.rs3 import read_rs3, write_rs3, write_rs4
 from rhetorica.formats.rsd import read_rsd, write_rsd
 from rhetorica.formats.scidtb import read_dep, write_dep
 from rhetorica.parses import Parse
-from rhetorica.source import Readable, Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rhetorica.document import Document
 from rhetorica.errors import InvalidTree
-from rhetorica.source import Source
+from rhetorica.files import Source
 from rhetorica.trees import ROOT, DepTree
 
 # Characters that would break a line-based, tab-separated file.

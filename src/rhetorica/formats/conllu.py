@@ -29,9 +29,9 @@ from typing import Literal, NamedTuple
 
 from rhetorica.document import Document, Span, Token, group_by_span, locate
 from rhetorica.errors import InvalidDocument, InvalidTree
+from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import BREAKS, SUFFIXES, make_tree, parse_int, read_levels, split_label
 from rhetorica.parses import Parse
-from rhetorica.source import Readable, Source
 from rhetorica.trees import ROOT, DepTree
 
 Dialect = Literal["auto", "seg", "discourse", "none"]

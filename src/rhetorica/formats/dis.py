@@ -14,8 +14,8 @@ from typing import NamedTuple
 from rhetorica.convert import SPAN
 from rhetorica.document import Document, Span
 from rhetorica.errors import InvalidTree
+from rhetorica.files import Readable, Source
 from rhetorica.parses import Parse
-from rhetorica.source import Readable, Source
 from rhetorica.trees import ROOT, AnnotatedTree, Join, Node, Role, RSTTree
 
 _TOKEN = re.compile(r"\s*(?:(_!.*?_!)|(//TT_ERR)|([()])|([^\s()]+))", re.DOTALL)

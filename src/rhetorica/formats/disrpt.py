@@ -18,11 +18,11 @@ from typing import Literal, NamedTuple, TypeAlias
 from rhetorica.convert import SAME_UNIT, same_units
 from rhetorica.document import Document, Token
 from rhetorica.errors import InvalidDocument, InvalidTree
+from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import BREAKS
 from rhetorica.formats._erst import extras
 from rhetorica.formats.conllu import EMPTY, edu_starts, read_conllu
 from rhetorica.parses import Parse
-from rhetorica.source import Readable, Source
 from rhetorica.trees import ROOT, ROOT_RELATION, AnnotatedTree, DepTree
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rhetorica.document import Document, Span, locate
+from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import edu_lines
 from rhetorica.parses import Parse
-from rhetorica.source import Readable, Source
 
 SENTENCE_END = "<S>"
 

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast, get_args
 from rhetorica.convert import Tree, to_dependencies
 from rhetorica.document import Document, Span, Token
 from rhetorica.errors import FormatError, InvalidDocument, InvalidTree, NonProjective
+from rhetorica.files import Readable, Source
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.source import Readable, Source
 from rhetorica.trees import (
     NUCLEARITIES,
     AnnotatedTree,

@@ -14,8 +14,8 @@ from html import escape
 from rhetorica.convert import SPAN
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument, InvalidTree, RepairWarning
+from rhetorica.files import Readable, Source
 from rhetorica.parses import Parse
-from rhetorica.source import Readable, Source
 from rhetorica.trees import (
     ROOT,
     AnnotatedTree,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from rhetorica.convert import Convention
 from rhetorica.document import Document
+from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import (
     BREAKS,
     SUFFIXES,
@@ -25,7 +26,6 @@ from rhetorica.formats._arcs import (
 )
 from rhetorica.formats._erst import SecondaryArc, extras, signal_text
 from rhetorica.parses import Parse
-from rhetorica.source import Readable, Source
 from rhetorica.trees import ROOT, AnnotatedTree, DepTree
 
 COLUMNS = 10

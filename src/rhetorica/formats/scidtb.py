@@ -19,6 +19,7 @@ from typing import Any
 
 from rhetorica.convert import SAME_UNIT, Convention
 from rhetorica.errors import RepairWarning
+from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import edu_lines, make_tree
 from rhetorica.formats.edus import (
     SENTENCE_END,
@@ -27,7 +28,6 @@ from rhetorica.formats.edus import (
     split_sentence_end,
 )
 from rhetorica.parses import Parse
-from rhetorica.source import Readable, Source
 
 MULTINUCLEAR = frozenset({"joint"}) | SAME_UNIT
 _UNATTACHED = -1

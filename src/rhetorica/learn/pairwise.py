@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.decode._jit import kernel
+from rhetorica.kernels import kernel
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]

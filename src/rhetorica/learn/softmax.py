@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.decode._jit import kernel
+from rhetorica.kernels import kernel
 
 Rows = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.decode._jit import kernel
 from rhetorica.errors import RhetoricaError
+from rhetorica.kernels import kernel
 
 Floats = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]

@@ -20,15 +20,15 @@ from rhetorica.errors import Mismatch
 from rhetorica.evaluate import Key, Report, evaluate, oracle_scores, parseval
 from rhetorica.evaluate.align import squeeze
 from rhetorica.evaluate.significance import paired_bootstrap
-from rhetorica.parse.codra.features import GROUPS
-from rhetorica.parse.codra.parser import CodraParser, Settings
-from rhetorica.parse.codra.rerank import K
-from rhetorica.parse.codra.units import runs
+from rhetorica.files import Source, write_text
+from rhetorica.parsers.codra.features import GROUPS
+from rhetorica.parsers.codra.parser import CodraParser, Settings
+from rhetorica.parsers.codra.rerank import K
+from rhetorica.parsers.codra.units import runs
 from rhetorica.parses import Parse
 from rhetorica.reproduce import Say, Treebank, read_treebank
-from rhetorica.segment import load_segmenter
-from rhetorica.segment.boundaries import cut
-from rhetorica.source import Source, write_text
+from rhetorica.segmenters import load_segmenter
+from rhetorica.segmenters.boundaries import cut
 from rhetorica.trees import Join, RSTTree
 
 PAPER = GROUPS[:-1]

@@ -20,15 +20,15 @@ from rhetorica.corpora import read_corpus
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.evaluate import evaluate
+from rhetorica.files import write_text
 from rhetorica.learn.projection import FORMS, Problem, Projection, nmf_projection
 from rhetorica.learn.tsne import tsne
 from rhetorica.models import model_path
-from rhetorica.parse import load
-from rhetorica.parse.dplp import DPLPParser
+from rhetorica.parsers import load
+from rhetorica.parsers.dplp import DPLPParser
 from rhetorica.relations import relation_set
 from rhetorica.reproduce import Say, Treebank, read_treebank
-from rhetorica.source import write_text
-from rhetorica.training.dplp import score_dplp
+from rhetorica.train.dplp import score_dplp
 
 FIGURES = ("span", "nuclearity", "relation", "full")
 WIDTHS = (30, 60, 90, 150)

@@ -18,14 +18,14 @@ from rhetorica.document import Document
 from rhetorica.errors import Mismatch
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.evaluate.counts import Counts
-from rhetorica.parse import load
-from rhetorica.parse.shift_reduce import BEAM, ShiftReduceParser
-from rhetorica.parse.transition.templates import GROUPS
+from rhetorica.files import Source, write_text
+from rhetorica.parsers import load
+from rhetorica.parsers.shift_reduce import BEAM, ShiftReduceParser
+from rhetorica.parsers.transition.templates import GROUPS
 from rhetorica.parses import Parse
 from rhetorica.relations import relation_set
 from rhetorica.reproduce import Say, Treebank, read_treebank
-from rhetorica.source import Source, write_text
-from rhetorica.training.shift_reduce import STRENGTH_GRID, with_our_syntax
+from rhetorica.train.shift_reduce import STRENGTH_GRID, with_our_syntax
 
 FIGURES = ("span", "nuclearity", "relation", "full")
 BEAMS = (1, 2, 4, 8, 16, 32)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from rhetorica.evaluate import evaluate
-from rhetorica.parse.li2014 import PAPER, Li2014Parser
+from rhetorica.files import write_text
+from rhetorica.parsers.li2014 import PAPER, Li2014Parser
 from rhetorica.parses import Parse
 from rhetorica.reproduce import Say, Treebank, read_treebank
-from rhetorica.source import write_text
 
 TYPES = (*PAPER, "semantic")
 """The six feature types of section 4.1, in the paper's order."""

@@ -21,9 +21,9 @@ from rhetorica import __version__
 from rhetorica.errors import MissingExtra, RhetoricaError
 from rhetorica.formats import FORMATS
 from rhetorica.formats.native import schema as parse_schema
-from rhetorica.parse import DEFAULT_PARSER, PARSERS
+from rhetorica.parsers import DEFAULT_PARSER, PARSERS
 from rhetorica.relations import relation_set, relation_set_names
-from rhetorica.segment import DEFAULT_SEGMENTER, SEGMENTERS
+from rhetorica.segmenters import DEFAULT_SEGMENTER, SEGMENTERS
 from rhetorica.service import schemas, tasks
 from rhetorica.service.guard import SECURITY_HEADERS, Guard
 from rhetorica.service.limits import Limits, TooBusy, TooLarge

@@ -10,16 +10,16 @@ from pydantic_core import core_schema
 
 from rhetorica.edit import PARTS
 from rhetorica.formats import FORMATS
-from rhetorica.parse import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS
+from rhetorica.parsers import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS
 from rhetorica.relations import relation_set_names
-from rhetorica.segment import DEFAULT_SEGMENTER, SEGMENTERS
+from rhetorica.segmenters import DEFAULT_SEGMENTER, SEGMENTERS
 from rhetorica.trees import NUCLEARITIES
 
 
 def models_of(name: str) -> list[str]:
     """Return the treebanks that a parser or segmenter has a model for."""
     if name == "neural":
-        from rhetorica.parse.neural import SCHEMES
+        from rhetorica.parsers.neural import SCHEMES
 
         return list(SCHEMES)
     start = f"{name.replace('-', '_')}_"

@@ -10,6 +10,7 @@ from rhetorica import edit, formats, render
 from rhetorica.document import Document
 from rhetorica.errors import FormatError, RhetoricaError
 from rhetorica.evaluate import evaluate
+from rhetorica.files import Source, decode
 from rhetorica.formats.native import from_dict, to_dict, write_json
 from rhetorica.parses import Parse
 from rhetorica.relations import relation_set
@@ -17,7 +18,6 @@ from rhetorica.service import schemas
 from rhetorica.service.limits import Limits, TooLarge
 from rhetorica.service.view import page_view
 from rhetorica.service.work import Models
-from rhetorica.source import Source, decode
 from rhetorica.trees import Nuclearity
 
 JSON = "application/json"

@@ -16,9 +16,9 @@ from threading import Lock, RLock
 from typing import TypeVar
 
 from rhetorica.document import Document
-from rhetorica.parse import TextParser, load
+from rhetorica.parsers import TextParser, load
 from rhetorica.parses import Parse
-from rhetorica.segment import segment_all
+from rhetorica.segmenters import segment_all
 from rhetorica.service.limits import Limits, TooBusy, TooSlow
 from rhetorica.text import annotate
 

@@ -1,0 +1,72 @@
+"""Many files through one analysis: one after the other, or side by side in several processes.
+
+Results come in the order of the inputs and one at a time, so memory stays flat however many files
+there are.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rhetorica import formats
+from rhetorica.document import Document
+from rhetorica.files import document_id, read_raw
+from rhetorica.formats.edus import read_edus
+from rhetorica.parsers import load
+from rhetorica.parses import Parse
+from rhetorica.segmenters import DEFAULT_SEGMENTER, segment_all
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to do with each file: all that a worker process must know.
+
+    Without a parser, texts are only segmented. ``format`` tells that the inputs are not raw text;
+    with ``edus`` they hold one EDU a line.
+    """
+
+    segmenter: str | None
+    model: str
+    parser: str | None = None
+    format: str | None = None
+    edus: bool = False
+    kbest: int = 1
+
+
+def run_jobs(job: Job, paths: Sequence[str], jobs: int = 1) -> Iterator[Parse]:
+    """Analyse files, in up to ``jobs`` processes."""
+    if jobs == 1 or len(paths) < 2:
+        yield from _analyse(job, _read_all(job, paths))
+        return
+    # Spawned, not forked: forking a process with threads of a numeric library can hang.
+    with multiprocessing.get_context("spawn").Pool(min(jobs, len(paths))) as pool:
+        for parses in pool.imap(_analyse_file, [(job, path) for path in paths]):
+            yield from parses
+
+
+def _read_all(job: Job, paths: Sequence[str]) -> Iterator[Document]:
+    for path in paths:
+        if job.edus:
+            yield read_edus(path).document
+        elif job.format is None:
+            yield Document(read_raw(path), id="" if path == "-" else document_id(Path(path)))
+        else:
+            # A parser keeps the EDUs of its inputs; a segmenter is asked for new ones.
+            keep = job.parser is not None
+            for parse in formats.read(path, job.format):
+                yield parse.document if keep else replace(parse.document, edus=())
+
+
+def _analyse(job: Job, docs: Iterator[Document]) -> Iterator[Parse]:
+    if job.parser is None:
+        return segment_all(docs, segmenter=job.segmenter or DEFAULT_SEGMENTER, model=job.model)
+    pipeline = load("en", parser=job.parser, model=job.model, segmenter=job.segmenter)
+    return pipeline.pipe(docs, kbest=job.kbest)
+
+
+def _analyse_file(work: tuple[Job, str]) -> list[Parse]:
+    job, path = work
+    return list(_analyse(job, _read_all(job, [path])))

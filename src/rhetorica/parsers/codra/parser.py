@@ -1,0 +1,528 @@
+"""``codra``: two-stage probabilistic RST parsing (Joty, Carenini & Ng 2015).
+
+A sentence's tree comes from a dynamic CRF over its EDUs, the document's from a CRF over the trees
+of its sentences; both give every possible constituent a probability, and CKY finds the most
+probable tree. A label is a relation together with its nuclearity.
+
+| setting | values |
+|---|---|
+| ``stages`` | ``1s-1s``, ``window``, ``three-way`` (see `stages`), ``one`` (no sentences: CRF-O) |
+| ``chain`` | the dynamic CRF inside sentences, or the simplified one (CRF-NC, CRF-T) |
+| ``objective`` | ``joins`` (the paper's) or ``trees`` (ours) across sentences (see `document`) |
+| ``passes`` | 2: sub-structural features from a first pass (section 4.1.4) |
+| ``groups`` | which groups of features (see `features`) |
+| ``rerank`` | how many trees of a sentence a reranker chooses among (see `rerank`); 0: none |
+
+Length. Inside sentences everything is exact up to `stages.LONGEST` EDUs. Across sentences it is
+exact up to `EXACT_UNITS` units; a longer text is parsed in blocks of whole paragraphs of up to
+`BLOCK_UNITS` units, then the blocks in the same way, so that time is linear beyond.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass
+from heapq import nlargest
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.document import Document
+from rhetorica.errors import ModelError, UnknownName
+from rhetorica.files import write_text
+from rhetorica.parsers.codra.document import Chart, DocumentModel, Objective, unit_roots
+from rhetorica.parsers.codra.examples import Label, Lessons, label_names
+from rhetorica.parsers.codra.features import GROUPS, Facts
+from rhetorica.parsers.codra.rerank import Cues, KBestList, Reranker, fit_reranker
+from rhetorica.parsers.codra.sentence import SentenceModel
+from rhetorica.parsers.codra.stages import (
+    Analysis,
+    Node,
+    one_sentence_one_subtree,
+    parse_kbest,
+    pieces,
+    sliding_window,
+    three_way,
+)
+from rhetorica.parsers.codra.units import Layout, runs
+from rhetorica.parsers.codra.workshop import Workshop
+from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.trees import Join, RSTTree
+
+Ints = npt.NDArray[np.int64]
+Progress = Callable[[str, int, float], None]
+Stages = Literal["1s-1s", "window", "three-way", "one"]
+
+EXACT_UNITS = 160
+BLOCK_UNITS = 80
+PAPER_GROUPS = GROUPS[:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a parser is built and trained; see the module's table."""
+
+    stages: Stages = "1s-1s"
+    chain: bool = True
+    objective: Objective = "trees"
+    passes: int = 1
+    groups: tuple[str, ...] = GROUPS
+    rerank: int = 0
+    relations: str = "as-is"
+    sentence_l2: float = 5.0
+    document_l2: float = 150.0
+    label_l2: float = 3.0
+    min_count: int = 5
+    ngram_size: int = 600
+    iterations: int = 50
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("stages", self.stages, get_args(Stages)),
+            ("objective", self.objective, get_args(Objective)),
+        ):
+            if value not in known:
+                raise UnknownName(name, value, known)
+        for group in self.groups:
+            if group not in GROUPS:
+                raise UnknownName("feature group", group, GROUPS)
+        if self.rerank and (self.stages != "1s-1s" or self.passes > 1):
+            raise ModelError(
+                f"a reranker for {self.stages} in {self.passes} passes: reranking needs sentences "
+                "that are parsed by themselves (1s-1s), in one pass"
+            )
+
+
+class CodraParser:
+    """Learns and applies the parser; after `fit` or `load` it has ``labels_`` and models."""
+
+    name = "codra"
+
+    def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
+        self.settings = settings or Settings(**changes)
+        self.models_: dict[str, SentenceModel | DocumentModel] = {}
+        self.reranker_: Reranker | None = None
+
+    def fit(
+        self,
+        parses: Sequence[Parse],
+        *,
+        coarse: Callable[[str], str] | None = None,
+        progress: Progress | None = None,
+        store: Path | None = None,
+        parts: Collection[str] = ("sentence", "document"),
+    ) -> CodraParser:
+        """Learn from gold analyses of documents with syntax; ``coarse`` maps relations.
+
+        ``store`` is a folder in which every finished model is kept; one that is there already, of
+        the same documents and settings, is taken from it. ``parts`` may name one stage only.
+        """
+        self.labels_: list[Label] = label_names(parses, coarse)
+        lessons = Lessons(parses, self.labels_, coarse, chains="chains" in self.settings.groups)
+        shop = Workshop(lessons, store, progress)
+        twice = self.settings.passes > 1 and "substructure" in self.settings.groups
+        for window in (False, True):
+            if not self._needs(window) or "sentence" not in parts:
+                continue
+            name = "window" if window else "sentence"
+            first = self._sentence_model(substructure=False)
+            self.models_[name] = shop.sentence(first, window=window)
+            if twice:
+                second = self._sentence_model(substructure=True)
+                self.models_[f"{name}2"] = shop.sentence(second, window=window, first=first)
+        if self.settings.rerank and "sentence" in parts:
+            self.reranker_ = fit_reranker(
+                lessons,
+                self._sentence("sentence"),
+                k=self.settings.rerank,
+                store=store,
+                progress=progress,
+            )
+        if "document" not in parts:
+            return self
+        whole = self.settings.stages == "one"
+        model = self._document_model(substructure=False)
+        self.models_["document"] = shop.document(model, whole=whole)
+        if twice:
+            again = self._document_model(substructure=True)
+            self.models_["document2"] = shop.document(again, whole=whole, first=model)
+        return self
+
+    def _needs(self, window: bool) -> bool:
+        wanted = ("window", "three-way") if window else ("1s-1s", "three-way")
+        return self.settings.stages in wanted
+
+    def _sentence_model(self, *, substructure: bool) -> SentenceModel:
+        s = self.settings
+        return SentenceModel(
+            len(self.labels_),
+            groups=[g for g in s.groups if substructure or g != "substructure"],
+            chain=s.chain,
+            l2=s.sentence_l2,
+            min_count=s.min_count,
+            ngram_size=s.ngram_size,
+            iterations=s.iterations,
+            seed=s.seed,
+        )
+
+    def _document_model(self, *, substructure: bool) -> DocumentModel:
+        s = self.settings
+        return DocumentModel(
+            len(self.labels_),
+            groups=[g for g in s.groups if substructure or g != "substructure"],
+            objective=s.objective,
+            l2=s.document_l2,
+            label_l2=s.label_l2,
+            min_count=s.min_count,
+            ngram_size=s.ngram_size,
+            iterations=s.iterations,
+            seed=s.seed,
+        )
+
+    def _facts(self, doc: Document) -> Facts:
+        return Facts.of(doc, chains="chains" in self.settings.groups)
+
+    def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
+        """Parse a document that has EDUs and syntax."""
+        s = self.settings
+        about = {"parser": self.name, "relations": s.relations, "stages": s.stages}
+        n = len(doc.edus)
+        if n < 2:
+            return Parse(doc, RSTTree(n), Scores() if n else None, provenance=about)
+        facts = self._facts(doc)
+        analyses = self.sentence_analyses(facts)
+        nodes = [node for analysis in analyses for node in analysis.nodes]
+        nodes += self._join_units(facts, _edges(analyses, n), _roots(nodes))
+        nodes.sort(key=lambda node: (node.start, -node.end))
+        candidates: tuple[Candidate, ...] = ()
+        if kbest > 1:
+            candidates = self._candidates(facts, analyses, kbest)
+        return Parse(doc, self._tree(n, nodes), self._scores(nodes), candidates, about)
+
+    def sentence_analyses(self, facts: Facts) -> list[Analysis]:
+        """Return the sub-trees of sentences, by the chosen way."""
+        stages = self.settings.stages
+        if stages == "one":
+            return [Analysis((edu, edu + 1), ()) for edu in range(facts.n_edus)]
+        if self.reranker_ is not None:
+            return [options[0][1] for options in self._options(facts, pieces(facts), 1)]
+        if stages == "1s-1s":
+            return one_sentence_one_subtree(*self._passes("sentence", facts))
+        if stages == "window":
+            return sliding_window(*self._passes("window", facts))
+        alone, _, alone_roots = self._passes("sentence", facts)
+        window, _, window_roots = self._passes("window", facts)
+        return three_way(alone, window, facts, alone_roots=alone_roots, window_roots=window_roots)
+
+    def parse_sentences(self, doc: Document, *, kbest: int = 1) -> list[Parse]:
+        """Parse every sentence by itself, as a document of its own, with its number in the id.
+
+        The texts of these documents are the sentences' EDUs, joined by spaces.
+        """
+        if not doc.edus:
+            return []
+        facts = self._facts(doc)
+        ranges = runs(facts.sentences.tolist())
+        found = []
+        for number, options in enumerate(self._options(facts, ranges, kbest)):
+            start, end = ranges[number]
+            texts = doc.edu_texts[start:end]
+            part = Document.from_edus(texts, id=f"{doc.id}#{facts.sentences[start] + 1}")
+            candidates = tuple(
+                Candidate(self._tree(end - start, _shifted(option.nodes, start)), score)
+                for score, option in options
+            )
+            first = options[0][1].nodes
+            best = self._scores(first) if first else None
+            found.append(Parse(part, candidates[0].tree, best, candidates))
+        return found
+
+    def _options(
+        self, facts: Facts, ranges: Sequence[tuple[int, int]], k: int
+    ) -> list[list[tuple[float, Analysis]]]:
+        """Return the k best trees of ranges of EDUs with their scores.
+
+        A reranker puts in order as many as it was trained for; more are not to be had from it.
+        """
+        model, _, roots = self._passes("sentence", facts)
+        if self.reranker_ is None:
+            lists = parse_kbest(model, facts, ranges, k, roots)
+            return [[(one.score, one) for one in options] for options in lists]
+        lists = parse_kbest(model, facts, ranges, self.settings.rerank, roots)
+        orders = self.reranker_.orders(
+            Cues.from_facts(facts), [KBestList.of(options) for options in lists]
+        )
+        return [
+            [(score, options[at]) for at, score in order[:k]]
+            for options, order in zip(lists, orders, strict=True)
+        ]
+
+    def with_sentences_of(self, other: CodraParser) -> CodraParser:
+        """Return a parser with this one's second stage and the other's first."""
+        if self.labels_ != other.labels_:
+            raise ModelError("the two parsers have different labels: train them on the same data")
+        mixed = CodraParser(self.settings)
+        mixed.labels_ = self.labels_
+        mixed.models_ = {
+            name: model
+            for parser, document in ((other, False), (self, True))
+            for name, model in parser.models_.items()
+            if name.startswith("document") == document
+        }
+        mixed.reranker_ = other.reranker_
+        return mixed
+
+    def _passes(self, name: str, facts: Facts) -> tuple[SentenceModel, Facts, SentenceModel | None]:
+        first = self._sentence(name)
+        if f"{name}2" in self.models_:
+            return self._sentence(f"{name}2"), facts, first
+        return first, facts, None
+
+    def _sentence(self, name: str) -> SentenceModel:
+        model = self.models_.get(name)
+        if not isinstance(model, SentenceModel):
+            raise ModelError(f"this parser has no model {name!r}: train it with other stages")
+        return model
+
+    def _document(self, name: str = "document") -> DocumentModel:
+        model = self.models_.get(name)
+        if not isinstance(model, DocumentModel):
+            raise ModelError("this parser has not been trained: fit or load it first")
+        return model
+
+    def _join_units(
+        self, facts: Facts, edges: list[int], roots: dict[tuple[int, int], int]
+    ) -> list[Node]:
+        """Join sub-trees to one tree; a long text block by block."""
+        nodes: list[Node] = []
+        while len(edges) - 1 > EXACT_UNITS:
+            blocks = _blocks(edges, facts)
+            for block in blocks:
+                nodes += self._join_block(facts, block, roots)
+            roots = roots | _roots(nodes)
+            edges = [block[0] for block in blocks] + [edges[-1]]
+        return nodes + self._join_block(facts, edges, roots)
+
+    def _chart(
+        self, facts: Facts, edges: Sequence[int], roots: dict[tuple[int, int], int]
+    ) -> tuple[DocumentModel, Chart]:
+        """Score the joins of units, in one pass or two."""
+        layout = Layout.of([edges])
+        model = self._document()
+        chart = model.chart(facts, layout)
+        if "document2" in self.models_:
+            known = unit_roots(model, chart, roots)
+            model = self._document("document2")
+            chart = model.chart(facts, layout, known)
+        return model, chart
+
+    def _join_block(
+        self, facts: Facts, edges: Sequence[int], roots: dict[tuple[int, int], int]
+    ) -> list[Node]:
+        if len(edges) < 3:
+            return []
+        model, chart = self._chart(facts, edges, roots)
+        return _nodes(model, chart, edges, chart.best().joins)
+
+    def _candidates(self, facts: Facts, analyses: list[Analysis], k: int) -> tuple[Candidate, ...]:
+        """Return the k best documents: of the trees across sentences and those inside them."""
+        n = facts.n_edus
+        edges = _edges(analyses, n)
+        if len(edges) - 1 > EXACT_UNITS:
+            return ()
+        across: list[tuple[float, list[Node]]] = [(0.0, [])]
+        if len(edges) > 2:
+            inside = [node for analysis in analyses for node in analysis.nodes]
+            model, chart = self._chart(facts, edges, _roots(inside))
+            shapes = [
+                (tree.score, _nodes(model, chart, edges, tree.joins)) for tree in chart.kbest(k)
+            ]
+            across = _relabelled(shapes, k)
+        combined = across
+        if self.settings.stages == "1s-1s":
+            for options in self._options(facts, pieces(facts), k):
+                combined = _merge(combined, [(score, list(a.nodes)) for score, a in options], k)
+        else:
+            inside = [node for analysis in analyses for node in analysis.nodes]
+            combined = [(score, nodes + inside) for score, nodes in across]
+        return tuple(
+            Candidate(self._tree(n, sorted(nodes, key=lambda x: (x.start, -x.end))), score)
+            for score, nodes in combined
+        )
+
+    def _tree(self, n: int, nodes: Sequence[Node]) -> RSTTree:
+        joins = []
+        for start, split, end, label, _ in nodes:
+            relation, nuclearity = self.labels_[label]
+            joins.append(Join(start, split, end, nuclearity, relation))  # type: ignore[arg-type]
+        return RSTTree(n, tuple(joins))
+
+    def _scores(self, nodes: Sequence[Node]) -> Scores:
+        """Return how probable each join is, and, given it, its nuclearity and relation."""
+        logs = np.array([node.logs for node in nodes])
+        labels = np.array([node.label for node in nodes])
+        shares = np.exp(logs[:, 1:] - logs[:, 1:].max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        result = [np.clip(np.exp(logs[:, 1:]).sum(axis=1), 0, 1)]
+        for part in (1, 0):
+            names = np.array([label[part] for label in self.labels_])
+            same = names[None, 1:] == names[labels][:, None]
+            result.append(np.clip((shares * same).sum(axis=1), 0, 1))
+        spans, nuclearities, relations = (tuple(row.tolist()) for row in result)
+        return Scores(spans=spans, nuclearities=nuclearities, relations=relations)
+
+    def prune(self, threshold: float) -> None:
+        """Drop weights smaller than a threshold, to make the model's file small."""
+        for model in self.models_.values():
+            model.prune(threshold)
+
+    def save(self, folder: Path) -> None:
+        """Write configuration, labels and the weights of all models."""
+        folder.mkdir(parents=True, exist_ok=True)
+        config = {
+            "parser": self.name,
+            "settings": asdict(self.settings),
+            "labels": [list(label) for label in self.labels_],
+            "models": sorted(self.models_),
+        }
+        write_text(folder / "config.json", json.dumps(config, indent=2) + "\n")
+        arrays = {
+            f"{name}/{key}": value.astype(np.float16) if value.dtype == np.float32 else value
+            for name, model in self.models_.items()
+            for key, value in model.arrays().items()
+        }
+        if self.reranker_ is not None:
+            arrays |= self.reranker_.to_arrays()
+        np.savez_compressed(folder / "weights.npz", **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, folder: Path) -> CodraParser:
+        """Read a model folder."""
+        try:
+            config = json.loads((folder / "config.json").read_text("utf-8"))
+            values = config["settings"]
+            values["groups"] = tuple(values["groups"])
+            parser = cls(Settings(**values))
+            parser.labels_ = [(relation, nuclearity) for relation, nuclearity in config["labels"]]
+            with np.load(folder / "weights.npz", allow_pickle=False) as data:
+                for name in config["models"]:
+                    arrays = {
+                        key.partition("/")[2]: data[key]
+                        for key in data.files
+                        if key.partition("/")[0] == name
+                    }
+                    parser.models_[name] = parser._empty(name).restore(arrays)
+                if parser.settings.rerank:
+                    parser.reranker_ = Reranker.from_arrays(parser.labels_, data)
+        except (OSError, KeyError, ValueError, TypeError) as error:
+            raise ModelError(f"cannot load the parser in {folder}: {error}") from None
+        return parser
+
+    def _empty(self, name: str) -> SentenceModel | DocumentModel:
+        again = name.endswith("2")
+        if name.startswith("document"):
+            return self._document_model(substructure=again)
+        return self._sentence_model(substructure=again)
+
+
+def _nodes(
+    model: DocumentModel,
+    chart: Chart,
+    edges: Sequence[int],
+    joins: Sequence[tuple[int, int, int]],
+) -> list[Node]:
+    """Label the joins of a tree over units."""
+    logs = model.log_probabilities(chart, chart.numbers(joins))
+    labels = logs[:, 1:].argmax(axis=1) + 1
+    return [
+        Node(edges[i], edges[k], edges[j], int(label), tuple(row.tolist()))
+        for (i, k, j), label, row in zip(joins, labels, logs, strict=True)
+    ]
+
+
+def _shifted(nodes: Sequence[Node], start: int) -> list[Node]:
+    """Return nodes whose EDUs are counted from the given one on."""
+    return [
+        Node(node.start - start, node.split - start, node.end - start, node.label, node.logs)
+        for node in nodes
+    ]
+
+
+def _roots(nodes: Sequence[Node]) -> dict[tuple[int, int], int]:
+    """Return the labels of constituents."""
+    return {(node.start, node.end): node.label for node in nodes}
+
+
+def _edges(analyses: Sequence[Analysis], n: int) -> list[int]:
+    """Return where the sub-trees of all sentences begin, and the end."""
+    return [edge for analysis in analyses for edge in analysis.edges[:-1]] + [n]
+
+
+def _blocks(edges: Sequence[int], facts: Facts) -> list[list[int]]:
+    """Cut units into blocks of at most `BLOCK_UNITS`, between paragraphs where that can be."""
+    paragraphs = facts.paragraphs
+    blocks: list[list[int]] = []
+    start = cut = 0
+    last = len(edges) - 1
+    for at in range(1, last + 1):
+        if at == last or paragraphs[edges[at]] != paragraphs[edges[at] - 1]:
+            cut = at
+        if at - start >= BLOCK_UNITS or at == last:
+            end = cut if cut > start else at
+            blocks.append(list(edges[start : end + 1]))
+            start = cut = end
+    if start < last:
+        blocks.append(list(edges[start:]))
+    return blocks
+
+
+def _relabelled(trees: list[tuple[float, list[Node]]], k: int) -> list[tuple[float, list[Node]]]:
+    """Return the k best labelled trees, given the k best by their best labels.
+
+    A labelled tree among the k best has its shape among these, as with its best labels the shape
+    is at least as good.
+    """
+    found: list[tuple[float, int, list[tuple[int, int]]]] = []
+    for number, (score, nodes) in enumerate(trees):
+        # What changes, as places and labels, and what the changes cost.
+        variants: list[tuple[float, list[tuple[int, int]]]] = [(score, [])]
+        for place, node in enumerate(nodes):
+            others = sorted(range(1, len(node.logs)), key=lambda label: -node.logs[label])[:k]
+            options = [
+                (node.logs[label] - node.score, [(place, label)] if label != node.label else [])
+                for label in others
+            ]
+            variants = _merge(variants, options, k)
+        found += [(value, -number, changes) for value, changes in variants]
+    best = nlargest(k, found, key=lambda variant: variant[:2])
+    result = []
+    for value, number, changes in best:
+        nodes = list(trees[-number][1])
+        for place, label in changes:
+            nodes[place] = nodes[place]._replace(label=label)
+        result.append((value, nodes))
+    return result
+
+
+Part = TypeVar("Part")
+
+
+def _merge(
+    first: list[tuple[float, list[Part]]], second: list[tuple[float, list[Part]]], k: int
+) -> list[tuple[float, list[Part]]]:
+    """Return the k best pairs of two lists that are sorted, best first."""
+    if len(second) == 1:
+        score, nodes = second[0]
+        return [(value + score, [*others, *nodes]) for value, others in first]
+    # Pair (a, b) can be among the k best only if (a + 1) (b + 1) <= k.
+    pairs = (
+        (x[0] + y[0], a, b)
+        for a, x in enumerate(first)
+        for b, y in enumerate(second[: k // (a + 1)])
+    )
+    best = nlargest(k, pairs, key=lambda pair: (pair[0], -pair[1], -pair[2]))
+    return [(score, [*first[a][1], *second[b][1]]) for score, a, b in best]

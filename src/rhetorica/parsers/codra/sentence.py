@@ -1,0 +1,227 @@
+"""The intra-sentential model: the dynamic CRF over the sequences of Algorithm 1.
+
+Without the chain (``chain=False``) it is the simplified CRF on all joins, trained on as many
+negative as positive examples: the paper's CRF-NC.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.features.ngrams import SLOTS, EdgeGrams, NGramCounts, NGramDictionary
+from rhetorica.learn.links import log_softmax
+from rhetorica.parsers.codra.crf import fit_chain, fit_softmax
+from rhetorica.parsers.codra.dcrf import Potentials, log_marginals
+from rhetorica.parsers.codra.features import CONTEXT, SENTENCE, Facts, sentence_attributes
+from rhetorica.parsers.codra.rows import Features, Template, Vocabulary, choose, matrix, prune
+from rhetorica.parsers.codra.units import Layout, Sequences
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Weights = npt.NDArray[np.float32]
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+BITS = 22
+
+
+@dataclass(frozen=True)
+class Example:
+    """Segments of one document, with the labels of their joins (0: not joined)."""
+
+    facts: Facts
+    layout: Layout
+    gold: Ints
+    roots: Ints | None = None
+
+
+class SentenceModel:
+    """Gives every join inside a segment its probabilities; learned by `fit`."""
+
+    def __init__(
+        self,
+        labels: int,
+        *,
+        groups: Sequence[str],
+        chain: bool = True,
+        l2: float = 0.1,
+        min_count: int = 3,
+        context_count: int = 5,
+        ngram_size: int = 600,
+        iterations: int = 100,
+        seed: int = 0,
+    ) -> None:
+        self.labels = labels
+        self.groups = tuple(groups)
+        self.chain = chain
+        self.l2 = l2
+        self.min_count = min_count
+        self.context_count = context_count
+        self.ngram_size = ngram_size
+        self.iterations = iterations
+        self.seed = seed
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the model was made with."""
+        return {name: value for name, value in vars(self).items() if not name.endswith("_")}
+
+    def like(self) -> SentenceModel:
+        """Return a model with the same settings that has learned nothing."""
+        return SentenceModel(**self.settings())
+
+    @property
+    def templates(self) -> list[Template]:
+        """The templates of the chosen groups."""
+        return [Template("bias", "P:one"), *choose(SENTENCE, self.groups)]
+
+    @property
+    def context_templates(self) -> list[Template]:
+        """The templates of neighbouring pairs; none if context is off."""
+        if "context" not in self.groups:
+            return []
+        known = {template.text for template in self.templates}
+        return [Template("context", text) for text in CONTEXT if text in known]
+
+    def _features(
+        self, facts: Facts, layout: Layout, roots: Ints | None
+    ) -> tuple[Features, Features]:
+        attributes = sentence_attributes(facts, layout, self.ngrams_, roots)
+        return (
+            Features.of(attributes, self.templates, BITS),
+            Features.of(attributes, self.context_templates, BITS),
+        )
+
+    def fit(
+        self,
+        examples: Sequence[Example],
+        *,
+        progress: Callable[[int, float], None] | None = None,
+    ) -> SentenceModel:
+        """Learn from gold labels of joins."""
+        samples = [np.arange(example.layout.n_joins) for example in examples]
+        self.ngrams_ = ngram_dictionary(
+            examples, samples, self.labels, self.ngram_size, self.min_count
+        )
+        own, context = [], []
+        for example in examples:
+            first, second = self._features(example.facts, example.layout, example.roots)
+            every = np.arange(example.layout.n_joins)
+            own.append(first.select(every))
+            context.append(second.select(every))
+        gold = np.concatenate([example.gold for example in examples])
+        self.vocabulary_ = Vocabulary.of(own, BITS, min_count=self.min_count)
+        self.context_vocabulary_ = Vocabulary.of(context, BITS, min_count=self.context_count)
+        rows = matrix(self.vocabulary_.table[np.concatenate(own)], len(self.vocabulary_))
+        around = matrix(
+            self.context_vocabulary_.table[np.concatenate(context)], len(self.context_vocabulary_)
+        )
+        options: dict[str, Any] = {
+            "l2": self.l2, "iterations": self.iterations, "progress": progress
+        }  # fmt: skip
+        if self.chain:
+            sequences = _concatenate([example.layout for example in examples])
+            tables = fit_chain(rows, around, sequences, gold, self.labels, **options)
+        else:
+            chosen = balanced(gold, np.random.default_rng(self.seed))
+            weights = fit_softmax(rows[chosen], gold[chosen], self.labels, **options)
+            nothing = np.zeros((len(self.context_vocabulary_), self.labels), np.float32)
+            none = np.zeros(self.labels, np.float32)
+            tables = [weights, nothing, nothing, none, none]
+        self.tables_ = tables
+        return self
+
+    def log_probabilities(self, facts: Facts, layout: Layout, roots: Ints | None = None) -> Floats:
+        """Return log P(R, S) of all joins, (joins, labels)."""
+        own, around = self._features(facts, layout, roots)
+        scores = own.map(self.vocabulary_).scores(self.tables_[0]).astype(np.float64)
+        if not self.chain:
+            return log_softmax(scores)
+        neighbours = around.map(self.context_vocabulary_)
+        potentials = Potentials(
+            scores,
+            neighbours.scores(self.tables_[1]).astype(np.float64),
+            neighbours.scores(self.tables_[2]).astype(np.float64),
+            self.tables_[3].astype(np.float64),
+            self.tables_[4].astype(np.float64),
+        )
+        return log_marginals(potentials, layout.sequences())
+
+    def prune(self, threshold: float) -> None:
+        """Drop small weights."""
+        own, before, after, enter, leave = self.tables_
+        self.vocabulary_, (own,) = prune(self.vocabulary_, [own], threshold)
+        self.context_vocabulary_, (before, after) = prune(
+            self.context_vocabulary_, [before, after], threshold
+        )
+        self.tables_ = [own, before, after, enter, leave]
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what was learned, to be saved."""
+        names = ("own", "before", "after", "enter", "leave")
+        return {
+            "hashes": self.vocabulary_.hashes,
+            "context_hashes": self.context_vocabulary_.hashes,
+            **dict(zip(names, self.tables_, strict=True)),
+            **self.ngrams_.to_arrays(),
+        }
+
+    def restore(self, arrays: Arrays) -> SentenceModel:
+        """Take over what was saved."""
+        self.vocabulary_ = Vocabulary(arrays["hashes"], BITS)
+        self.context_vocabulary_ = Vocabulary(arrays["context_hashes"], BITS)
+        names = ("own", "before", "after", "enter", "leave")
+        self.tables_ = [arrays[name].astype(np.float32) for name in names]
+        self.ngrams_ = NGramDictionary.from_arrays(arrays)
+        return self
+
+
+def ngram_dictionary(
+    examples: Sequence[Example],
+    samples: Sequence[Ints],
+    labels: int,
+    size: int,
+    min_documents: int,
+) -> NGramDictionary:
+    """Rank the N-grams of some joins by mutual information; keep those of enough documents."""
+    counts = NGramCounts(labels)
+    documents: dict[int, EdgeGrams] = {}
+    for example, chosen in zip(examples, samples, strict=True):
+        start, split, end = (edge[chosen] for edge in example.layout.edges())
+        counts.add(example.facts.grams, start, split, end, example.gold[chosen])
+        documents[id(example.facts)] = example.facts.grams
+    ranked = counts.best(10 * size).grams
+    spread: list[Counter[str]] = [Counter() for _ in SLOTS]
+    for grams in documents.values():
+        for counter, row in zip(spread, grams.grams, strict=True):
+            counter.update(set(row))
+    kept = [
+        tuple(gram for gram in row if spread[at % len(SLOTS)][gram] >= min_documents)[:size]
+        for at, row in enumerate(ranked)
+    ]
+    return NGramDictionary(tuple(kept))
+
+
+def balanced(gold: Ints, rng: np.random.Generator, ratio: float = 1.0) -> Ints:
+    """Choose all positive examples and ``ratio`` times as many negative ones, in order."""
+    positive, negative = np.flatnonzero(gold), np.flatnonzero(gold == 0)
+    wanted = min(round(ratio * len(positive)), len(negative))
+    drawn = rng.choice(negative, wanted, replace=False)
+    return np.sort(np.concatenate([positive, drawn]))
+
+
+def _concatenate(layouts: Sequence[Layout]) -> Sequences:
+    offsets, joins, reads = [np.zeros(1, np.int64)], [], []
+    places = numbers = 0
+    for layout in layouts:
+        found = layout.sequences()
+        offsets.append(found.offsets[1:] + places)
+        joins.append(found.joins + numbers)
+        reads.append(found.reads)
+        places += len(found.joins)
+        numbers += layout.n_joins
+    return Sequences(np.concatenate(offsets), np.concatenate(joins), np.concatenate(reads))

@@ -1,0 +1,130 @@
+"""Train the models of a parser, one after the other; what is finished is kept and not made again.
+
+A model of the second pass learns from what a first pass says of documents that it has not seen:
+two models of half the documents each say it of the other half. (With gold sub-trees a model would
+learn to trust them, as no wrong join has two of them.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from rhetorica.parsers.codra.document import DocumentModel, unit_roots
+from rhetorica.parsers.codra.examples import Lessons
+from rhetorica.parsers.codra.sentence import Example, SentenceModel
+from rhetorica.parsers.codra.stages import pass_roots
+
+Model = TypeVar("Model", SentenceModel, DocumentModel)
+Progress = Callable[[str, int, float], None]
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Fits models to lessons, or takes them from a folder."""
+
+    lessons: Lessons
+    store: Path | None = None
+    progress: Progress | None = None
+
+    def sentence(
+        self, model: SentenceModel, *, window: bool = False, first: SentenceModel | None = None
+    ) -> SentenceModel:
+        """Fit a model inside sentences; ``first`` is the one of the first pass, if there is one."""
+        name = "window" if window else "sentence"
+
+        def examples() -> list[Example]:
+            return self.lessons.sentences(window=window)
+
+        def rooted() -> list[Example]:
+            found = examples()
+            halves = self._halves(first, found, name) if first else []
+            return [
+                replace(example, roots=pass_roots(half, example.facts, example.layout))
+                for example, half in zip(found, halves, strict=True)
+            ]
+
+        return self._fit(model, rooted if first else examples, name + (" again" if first else ""))
+
+    def document(
+        self, model: DocumentModel, *, whole: bool = False, first: DocumentModel | None = None
+    ) -> DocumentModel:
+        """Fit a model across sentences, or (``whole``) over EDUs."""
+        name = "one stage" if whole else "document"
+
+        def examples() -> list[Example]:
+            return self.lessons.documents(whole=whole)
+
+        def rooted() -> list[Example]:
+            found = examples()
+            known = self.lessons.roots()
+            halves = self._halves(first, found, name) if first else []
+            return [
+                replace(
+                    example,
+                    roots=unit_roots(
+                        half, half.chart(example.facts, example.layout), known[id(example.facts)]
+                    ),
+                )
+                for example, half in zip(found, halves, strict=True)
+            ]
+
+        return self._fit(model, rooted if first else examples, name + (" again" if first else ""))
+
+    def _fit(self, model: Model, examples: Callable[[], Sequence[Example]], name: str) -> Model:
+        path = self._path(model, name)
+        if path and path.is_file():
+            with np.load(path, allow_pickle=False) as data:
+                model.restore(dict(data))
+            return model
+        model.fit(examples(), progress=self._told(name))
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = path.with_suffix(".part.npz")
+            np.savez_compressed(unfinished, **model.arrays())  # type: ignore[arg-type]
+            unfinished.replace(path)
+        return model
+
+    def _halves(self, model: Model, examples: Sequence[Example], name: str) -> list[Model]:
+        """Return, for each example, a model like the given one that has not seen its document."""
+        documents: dict[int, int] = {}
+        for example in examples:
+            documents.setdefault(id(example.facts), len(documents))
+        parts = [documents[id(example.facts)] % 2 for example in examples]
+
+        def others(part: int) -> list[Example]:
+            return [example for example, at in zip(examples, parts, strict=True) if at != part]
+
+        models = [
+            self._fit(model.like(), partial(others, part), f"{name} half {part + 1}")
+            for part in range(2)
+        ]
+        return [models[part] for part in parts]
+
+    def _told(self, name: str) -> Callable[[int, float], None] | None:
+        progress = self.progress
+        if progress is None:
+            return None
+        return lambda step, loss: progress(name, step, loss)
+
+    def _path(self, model: Model, name: str) -> Path | None:
+        if self.store is None:
+            return None
+        key = json.dumps(
+            [
+                name,
+                model.settings(),
+                [parse.id for parse in self.lessons.parses],
+                list(self.lessons.labels),
+            ],
+            sort_keys=True,
+        )
+        digest = hashlib.sha1(key.encode()).hexdigest()[:16]
+        return self.store / f"{name.replace(' ', '-')}-{digest}.npz"

@@ -1,0 +1,555 @@
+"""``li2014``: text-level discourse dependency parsing (Li, Wang, Cao & Li 2014).
+
+Every arc from a head EDU to a dependent EDU, with a relation, has a score that is linear in its
+features; the parse is the tree of arcs with the highest sum (Eisner's algorithm for projective
+trees, Chu-Liu/Edmonds for any). Of the arcs between two EDUs only the one with the best relation
+takes part (section 3.1). Weights are learned by single-best MIRA with the number of wrong heads as
+loss (section 4.2), or by the averaged perceptron, with the same decoder.
+
+Two sets of features: ``paper`` has their six types (section 4.1), ``extended`` adds conjunctions
+with direction and distance, head words, dominance between the two EDUs, connectives, and what lies
+between. The paper's types are numbered as there; ``semantic`` needs WordNet and is off by default,
+since it costs more time than everything else together and helps little (see docs/li2014.md).
+
+With ``labelled_loss`` (not in the paper) an EDU with the right head but a wrong relation counts as
+wrong, too: otherwise nothing asks for a margin between relations.
+
+Deviations. Positions are bucketed. The dominating nodes are read off the dependency tree of the
+sentence (Sagae 2009): the tag of the word that the EDU's head hangs on. A label is a relation
+together with whether it is multinuclear, so that the tree can be turned into RST.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.convert import Convention, to_dependencies
+from rhetorica.decode import (
+    eisner,
+    eisner_kbest,
+    eisner_marginals,
+    kbest_spanning,
+    matrix_tree_marginals,
+    spanning_tree,
+)
+from rhetorica.document import Document
+from rhetorica.errors import ModelError, UnknownName
+from rhetorica.features.edus import EDUTable, edu_strings
+from rhetorica.files import write_text
+from rhetorica.learn.links import log_softmax
+from rhetorica.learn.online import OnlineLearner, Rule
+from rhetorica.learn.pairwise import Arcs, Template
+from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.trees import ROOT, ROOT_RELATION, DepTree
+
+Decoder = Literal["eisner", "mst"]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Label = tuple[str, bool]
+
+BITS = 18
+"""Features are hashed to 2 ** BITS rows of weights."""
+EXACT_EDUS = 1000
+"""Longer documents are parsed in blocks."""
+BLOCK_EDUS = 300
+MARGINAL_EDUS = 200
+"""Up to here, probabilities of heads are sums over trees."""
+
+
+def _sides(*names: str) -> list[Template]:
+    """Return a template for each attribute of the head and of the dependent."""
+    return [Template(head=n) for n in names] + [Template(dependent=n) for n in names]
+
+
+def _both(*names: str) -> list[Template]:
+    return [Template(head=n, dependent=n) for n in names]
+
+
+PAPER: dict[str, list[Template]] = {
+    "word": [*_sides("first", "last", "first2", "last2"), *_both("first", "last", "first2")],
+    "pos": [*_sides("tag", "tag2"), *_both("tag")],
+    "position": [
+        Template(pair="samesentence"),
+        Template(head="insentence", dependent="insentence", pair="samesentence"),
+        Template(head="paragraphplace", dependent="paragraphplace", pair="same"),
+        Template(head="documentpart", dependent="documentpart"),
+        *_sides("sentenceplace", "paragraphplace", "documentplace"),
+        Template(pair="distance"),
+    ],
+    "length": _sides("length"),
+    "syntactic": [*_sides("domtag", "headtag"), *_both("domtag", "headtag")],
+}
+FEATURE_TYPES = (*PAPER, "semantic")
+
+EXTENDED: list[Template] = [
+    Template(pair="where"),
+    Template(pair="sentencegap"),
+    Template(pair="dominance"),
+    Template(pair="overlap"),
+    Template(head="role", dependent="role", pair="where"),
+    Template(head="role", dependent="role", pair="sentencegap"),
+    Template(head="role", pair="where"),
+    Template(dependent="role", pair="where"),
+    Template(head="sentenceplace", dependent="sentenceplace", pair="adjacent"),
+    Template(head="paragraphnumber", dependent="paragraphnumber"),
+    Template(dependent="sentenceinparagraph", pair="where"),
+    Template(head="sentenceinparagraph", dependent="sentenceinparagraph", pair="same"),
+    Template(dependent="documentplace", pair="same"),
+    Template(head="documentplace", pair="same"),
+    *[
+        Template(dependent=name, pair="where")
+        for name in ("first", "first2", "tag", "tag2", "connective", "headtag", "verbs", "shape",
+                     "length", "lasttag", "head", "headrel", "subject")
+    ],
+    *[
+        Template(head=name, pair="where")
+        for name in ("first", "tag", "tag2", "connective", "headtag", "verbs", "shape", "length",
+                     "last", "lasttag", "head", "headrel")
+    ],
+    *[
+        Template(dependent=name, pair="same")
+        for name in ("first3", "last", "dominator", "headrel", "head", "last2")
+    ],
+    *[Template(head=name, pair="same") for name in ("first2", "last2", "headrel")],
+    *[
+        Template(head=name, dependent=name, pair="same")
+        for name in ("tag", "headtag", "verbs", "connective", "shape", "lasttag", "headrel",
+                     "length")
+    ],
+    Template(head="head", dependent="head", pair="same"),
+    Template(head="verbs", dependent="connective", pair="adjacent"),
+    Template(head="head", dependent="first", pair="adjacent"),
+    Template(head="headtag", dependent="first2", pair="adjacent"),
+    Template(head="lasttag", dependent="first", pair="adjacent"),
+    Template(head="shape", dependent="tag", pair="adjacent"),
+    Template(dependent="headtag", pair="dominance"),
+    Template(dependent="first", pair="dominance"),
+    Template(head="headtag", dependent="headtag", pair="dominance"),
+    Template(dependent="shape", pair="overlap"),
+    Template(head="role", dependent="role", pair="overlap"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Example:
+    """A training document: its features and the gold tree as arrays."""
+
+    arcs: Arcs
+    heads: Ints
+    labels: Ints
+
+
+class Li2014Parser:
+    """Learns and applies the parser; after `fit` or `load` it has ``weights_`` and ``labels_``."""
+
+    name = "li2014"
+
+    def __init__(
+        self,
+        *,
+        features: Sequence[str] = (*PAPER, "extended"),
+        decoder: Decoder = "eisner",
+        learner: Rule = "mira",
+        convention: Convention = "star",
+        relations: str = "as-is",
+        bits: int = BITS,
+        aggressiveness: float = 0.02,
+        labelled_loss: bool = False,
+        seed: int = 0,
+        temperature: float = 1.0,
+        relation_temperature: float = 1.0,
+    ) -> None:
+        for name in features:
+            if name not in (*FEATURE_TYPES, "extended"):
+                raise UnknownName("feature type", name, (*FEATURE_TYPES, "extended"))
+        self.features = tuple(features)
+        self.decoder: Decoder = decoder
+        self.learner: Rule = learner
+        self.convention: Convention = convention
+        self.relations = relations
+        self.bits = bits
+        self.aggressiveness = aggressiveness
+        self.labelled_loss = labelled_loss
+        self.seed = seed
+        self.temperature = temperature
+        self.relation_temperature = relation_temperature
+
+    @property
+    def templates(self) -> list[Template]:
+        """The templates of the chosen feature types."""
+        chosen = [t for name in self.features if name in PAPER for t in PAPER[name]]
+        if "semantic" in self.features:
+            chosen += [Template(pair=name) for name in SEMANTIC]
+        if "extended" in self.features:
+            chosen += EXTENDED
+        return chosen
+
+    def arcs(self, doc: Document) -> Arcs:
+        """Compute the features of all arcs of a document with EDUs and syntax."""
+        return self._arcs(doc, EDUTable.of(doc), np.arange(len(doc.edus)))
+
+    def _arcs(self, doc: Document, table: EDUTable, members: Ints) -> Arcs:
+        """Compute the features of all arcs between some EDUs."""
+        pairs = table.pairs(members)
+        if "semantic" in self.features:
+            pairs |= semantic_pairs(doc, members)
+        return Arcs.of(table.units(members), pairs, self.templates, self.bits)
+
+    def fit(
+        self,
+        parses: Sequence[Parse],
+        *,
+        epochs: int = 10,
+        after_epoch: Callable[[int, Li2014Parser], bool] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+        coarse: Callable[[str], str] | None = None,
+        checkpoint: Path | None = None,
+    ) -> Li2014Parser:
+        """Learn from gold analyses of documents with syntax.
+
+        ``after_epoch`` is called with the number of the epoch and the parser with the averaged
+        weights so far; training ends early when it returns True. ``coarse`` maps relations.
+        ``checkpoint`` is a file that keeps the state after each epoch; if it is there, training
+        goes on from it.
+        """
+        trees = [self._target(parse, coarse) for parse in parses]
+        pairs = [list(zip(tree.relations, tree.multinuclear, strict=True)) for tree in trees]
+        self.labels_: list[Label] = sorted({label for tree in pairs for label in tree})
+        index = {label: i for i, label in enumerate(self.labels_)}
+        examples = []
+        for number, (parse, tree) in enumerate(zip(parses, trees, strict=True), 1):
+            labels = [index[label] for label in pairs[number - 1]]
+            examples.append(
+                Example(self.arcs(parse.document), np.array(tree.heads), np.array(labels))
+            )
+            if progress:
+                progress("features", number, len(parses))
+        learner = OnlineLearner(
+            (2**self.bits, len(self.labels_)),
+            rule=self.learner,
+            aggressiveness=self.aggressiveness,
+        )
+        done = _restore(learner, checkpoint)
+        for epoch in range(done + 1, epochs + 1):
+            rng = np.random.default_rng((self.seed, epoch))
+            for number, i in enumerate(rng.permutation(len(examples)), 1):
+                self._learn(learner, examples[i])
+                if progress:
+                    progress(f"epoch {epoch}", number, len(examples))
+            self.weights_ = learner.averaged()
+            if checkpoint:
+                with checkpoint.open("wb") as file:
+                    np.savez(file, epoch=epoch, **learner.state())  # type: ignore[arg-type]
+            if after_epoch and after_epoch(epoch, self):
+                break
+        return self
+
+    def _target(self, parse: Parse, coarse: Callable[[str], str] | None) -> DepTree:
+        tree = to_dependencies(parse.source or parse.tree, multinuclear=self.convention)
+        relations = [coarse(r) if coarse else r for r in tree.relations]
+        for i, head in enumerate(tree.heads):
+            if head == ROOT:
+                relations[i] = ROOT_RELATION
+        return DepTree(tree.heads, tuple(relations), tree.multinuclear)
+
+    def _learn(self, learner: OnlineLearner, example: Example) -> None:
+        scores, labels = example.arcs.scores(learner.weights, self._root_label)
+        heads = self._decode(scores)
+        found = labels[heads, np.arange(len(heads))]
+        differs = (heads != example.heads) | (found != example.labels)
+        where = np.flatnonzero(differs)
+        right = example.arcs.rows(example.heads[where], where)
+        wrong = example.arcs.rows(heads[where], where)
+        margin = (
+            learner.weights[right, example.labels[where, None]].sum()
+            - learner.weights[wrong, found[where, None]].sum()
+        )
+        wrong_heads = heads != example.heads
+        loss = float((differs if self.labelled_loss else wrong_heads).sum())
+        learner.learn(
+            (right, example.labels[where]), (wrong, found[where]), loss=loss, margin=float(margin)
+        )
+
+    @property
+    def _root_label(self) -> int:
+        return self.labels_.index((ROOT_RELATION, False))
+
+    def _decode(self, scores: npt.NDArray[np.float32]) -> Ints:
+        table = _square(scores)
+        return eisner(table) if self.decoder == "eisner" else spanning_tree(table)
+
+    def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
+        """Parse a document that has EDUs and syntax.
+
+        Up to `EXACT_EDUS` the tree is the best there is. A longer text is parsed in blocks of
+        whole paragraphs, then the roots of the blocks are parsed in the same way.
+        """
+        about = {"parser": self.name, "relations": self.relations, "decoder": self.decoder}
+        n = len(doc.edus)
+        if not n:
+            return Parse(doc, DepTree(), provenance=about)
+        table = EDUTable.of(doc)
+        result = _Result(n)
+        members = np.arange(n)
+        while len(members) > EXACT_EDUS:
+            roots = []
+            for block in _blocks(members, doc.edu_paragraphs()):
+                roots.append(self._parse_part(doc, table, block, result))
+            members = np.array(roots)
+        self._parse_part(doc, table, members, result)
+        candidates: tuple[Candidate, ...] = ()
+        if kbest > 1 and n <= EXACT_EDUS:
+            candidates = self._candidates(self.arcs(doc), kbest)
+        tree = self._tree(result.heads, result.labels)
+        scores = Scores(
+            heads=tuple(result.head_probabilities.tolist()),
+            arc_relations=tuple(result.relation_probabilities.tolist()),
+        )
+        return Parse(doc, tree, scores, candidates, about)
+
+    def _parse_part(self, doc: Document, table: EDUTable, members: Ints, result: _Result) -> int:
+        """Parse some EDUs among themselves, note their heads, return the root."""
+        arcs = self._arcs(doc, table, members)
+        scores, labels = arcs.scores(self.weights_, self._root_label)
+        heads = self._decode(scores)
+        units = np.arange(len(members))
+        result.heads[members] = np.where(heads == ROOT, ROOT, members[heads])
+        result.labels[members] = labels[heads, units]
+        probabilities = self._probabilities(arcs, scores, labels, heads)
+        result.head_probabilities[members], result.relation_probabilities[members] = probabilities
+        return int(members[heads == ROOT][0])
+
+    def _candidates(self, arcs: Arcs, kbest: int) -> tuple[Candidate, ...]:
+        scores, labels = arcs.scores(self.weights_, self._root_label)
+        search = eisner_kbest if self.decoder == "eisner" else kbest_spanning
+        return tuple(
+            Candidate(self._tree(heads, labels[heads, np.arange(len(heads))]), float(score))
+            for heads, score in search(_square(scores), kbest)
+        )
+
+    def _tree(self, heads: Ints, labels: Ints) -> DepTree:
+        chosen = [self.labels_[label] for label in labels.tolist()]
+        return DepTree(
+            tuple(heads.tolist()),
+            tuple(relation for relation, _ in chosen),
+            tuple(nuclear for _, nuclear in chosen),
+        )
+
+    def _probabilities(
+        self, arcs: Arcs, scores: npt.NDArray[np.float32], labels: Ints, heads: Ints
+    ) -> tuple[Floats, Floats]:
+        """Return the probability of each head, over all trees, and of each relation, given its arc.
+
+        Beyond `MARGINAL_EDUS`, where summing over trees takes too long, heads compete only with
+        each other.
+        """
+        units = np.arange(len(heads))
+        table = _square(scores) / self.temperature
+        if len(heads) <= MARGINAL_EDUS:
+            sum_over = eisner_marginals if self.decoder == "eisner" else matrix_tree_marginals
+            table = sum_over(table)[1]
+        else:
+            np.fill_diagonal(table, -np.inf)
+            table[:, 1:] = np.exp(log_softmax(table[:, 1:], axis=0))
+        found = np.clip(table[heads + 1, units + 1], 0, 1)
+        relations = self.weights_[arcs.rows(heads, units)].sum(axis=1) / self.relation_temperature
+        relations[heads >= 0, self._root_label] = -np.inf
+        chosen = np.exp(log_softmax(relations.astype(np.float64)))[units, labels[heads, units]]
+        chosen[heads == ROOT] = 1.0
+        return found, chosen
+
+    def calibrate(
+        self, parses: Sequence[Parse], coarse: Callable[[str], str] | None = None
+    ) -> None:
+        """Choose the temperatures under which gold heads and relations are most probable."""
+        grid = np.geomspace(0.02, 5, 24)
+        losses = np.zeros((2, len(grid)))
+        index = {label: i for i, label in enumerate(self.labels_)}
+        for parse in parses:
+            tree = self._target(parse, coarse)
+            if not 1 < tree.n_edus <= MARGINAL_EDUS:
+                continue
+            arcs = self.arcs(parse.document)
+            table = _square(arcs.scores(self.weights_, self._root_label)[0])
+            heads, units = np.array(tree.heads), np.arange(tree.n_edus)
+            labels = [
+                index.get(label, -1)
+                for label in zip(tree.relations, tree.multinuclear, strict=True)
+            ]
+            known = np.flatnonzero((np.array(labels) >= 0) & (heads >= 0))
+            relations = self.weights_[arcs.rows(heads, units)].sum(axis=1).astype(np.float64)
+            relations[:, self._root_label] = -np.inf
+            sum_over = eisner_marginals if self.decoder == "eisner" else matrix_tree_marginals
+            for place, temperature in enumerate(grid):
+                marginals = sum_over(table / temperature)[1][heads + 1, units + 1]
+                losses[0, place] -= np.log(np.maximum(marginals, 1e-12)).sum()
+                logs = log_softmax(relations / temperature)[known, np.array(labels)[known]]
+                losses[1, place] -= np.maximum(logs, np.log(1e-12)).sum()
+        self.temperature, self.relation_temperature = (float(grid[row.argmin()]) for row in losses)
+
+    def name_features(self, parses: Sequence[Parse], rows: set[int]) -> dict[int, str]:
+        """Return, for rows of weights, the feature that leads there in some gold arc, in words."""
+        names: dict[int, str] = {}
+        templates = self._column_templates()
+        for parse in parses:
+            doc = parse.document
+            members = np.arange(len(doc.edus))
+            table = EDUTable.of(doc)
+            target = to_dependencies(parse.source or parse.tree, multinuclear=self.convention)
+            heads = np.array(target.heads)
+            found = self._arcs(doc, table, members).rows(heads, members)
+            strings = edu_strings(doc)
+            pairs = table.pairs(members)
+            for arc, column in zip(*np.nonzero(np.isin(found, list(rows))), strict=True):
+                row = int(found[arc, column])
+                if row not in names:
+                    names[row] = _in_words(
+                        templates[column], strings, pairs, int(heads[arc]), int(arc)
+                    )
+            if len(names) == len(rows):
+                break
+        return names
+
+    def _column_templates(self) -> list[Template]:
+        """Return the templates in the order of the columns of `Arcs.rows`."""
+        single = [t for t in self.templates if not t.pair and not (t.head and t.dependent)]
+        double = [t for t in self.templates if t.pair or (t.head and t.dependent)]
+        return [
+            *[t for t in single if t.head],
+            *[t for t in single if t.dependent],
+            *double,
+        ]
+
+    def save(self, folder: Path) -> None:
+        """Write configuration, labels and weights (only rows that are not zero)."""
+        folder.mkdir(parents=True, exist_ok=True)
+        config = {
+            "parser": self.name,
+            "features": list(self.features),
+            "decoder": self.decoder,
+            "learner": self.learner,
+            "convention": self.convention,
+            "relations": self.relations,
+            "bits": self.bits,
+            "aggressiveness": self.aggressiveness,
+            "labelled_loss": self.labelled_loss,
+            "seed": self.seed,
+            "temperature": self.temperature,
+            "relation_temperature": self.relation_temperature,
+            "labels": [list(label) for label in self.labels_],
+        }
+        write_text(folder / "config.json", json.dumps(config, indent=2) + "\n")
+        rows = np.flatnonzero(np.abs(self.weights_).max(axis=1) > 0)
+        np.savez_compressed(
+            folder / "weights.npz",
+            rows=rows.astype(np.uint32),
+            weights=self.weights_[rows].astype(np.float16),
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> Li2014Parser:
+        """Read a model folder."""
+        try:
+            config = json.loads((folder / "config.json").read_text("utf-8"))
+            labels = [(relation, nuclear) for relation, nuclear in config.pop("labels")]
+            config.pop("parser")
+            parser = cls(**config)
+            parser.labels_ = labels
+            with np.load(folder / "weights.npz", allow_pickle=False) as data:
+                weights = np.zeros((2**parser.bits, len(labels)), dtype=np.float32)
+                weights[data["rows"]] = data["weights"]
+                parser.weights_ = weights
+        except (OSError, KeyError, ValueError, TypeError) as error:
+            raise ModelError(f"cannot load the parser in {folder}: {error}") from None
+        return parser
+
+
+def _restore(learner: OnlineLearner, checkpoint: Path | None) -> int:
+    """Restore a learner from a checkpoint that fits it; return how many epochs it has done."""
+    if checkpoint is None or not checkpoint.is_file():
+        return 0
+    with np.load(checkpoint, allow_pickle=False) as state:
+        if state["weights"].shape != learner.weights.shape:
+            raise ModelError(f"{checkpoint} is of another training: remove it to start anew")
+        learner.restore(state)
+        return int(state["epoch"])
+
+
+class _Result:
+    """The heads, labels and probabilities of a document while its parts are being parsed."""
+
+    def __init__(self, n: int) -> None:
+        self.heads = np.full(n, ROOT)
+        self.labels = np.zeros(n, dtype=np.int64)
+        self.head_probabilities = np.ones(n)
+        self.relation_probabilities = np.ones(n)
+
+
+def _blocks(members: Ints, paragraphs: Sequence[int]) -> list[Ints]:
+    """Cut EDUs into blocks of at most `BLOCK_EDUS`, between paragraphs where that can be."""
+    blocks: list[Ints] = []
+    start = cut = 0
+    for at in range(1, len(members) + 1):
+        if at == len(members) or paragraphs[members[at]] != paragraphs[members[at - 1]]:
+            cut = at
+        if at - start >= BLOCK_EDUS or at == len(members):
+            end = cut if cut > start else at
+            blocks.append(members[start:end])
+            start = cut = end
+    if start < len(members):
+        blocks.append(members[start:])
+    return blocks
+
+
+def _in_words(
+    template: Template,
+    strings: Mapping[str, Sequence[str]],
+    pairs: Mapping[str, Ints],
+    head: int,
+    dependent: int,
+) -> str:
+    """Say what a feature is, read off an arc that has it."""
+    parts = []
+    if template.head:
+        value = strings[template.head][head] if head >= 0 else "(root)"
+        parts.append(f"head's {template.head} is `{value}`")
+    if template.dependent:
+        parts.append(
+            f"dependent's {template.dependent} is `{strings[template.dependent][dependent]}`"
+        )
+    if template.pair:
+        value = "root"
+        if head >= 0 and template.pair in pairs:
+            code = int(pairs[template.pair][head, dependent])
+            value = f"{code >> 1}, head {'before' if code & 1 else 'after'} dependent"
+        parts.append(f"{template.pair} of the pair is {value}")
+    return " and ".join(parts).replace("|", "/")
+
+
+SEMANTIC = ("path", "wup", "res", "jcn", "lin")
+
+
+def semantic_pairs(doc: Document, members: Ints) -> dict[str, Ints]:
+    """Return the five WordNet similarities of each pair, in steps of a tenth."""
+    from rhetorica.features.wordnet import edu_similarities
+
+    values = edu_similarities(doc)[:, members][:, :, members]
+    steps = np.minimum(np.ceil(values * 10), 10).astype(np.int64) + 1
+    root = np.zeros((len(SEMANTIC), 1, len(members)), np.int64)
+    return dict(zip(SEMANTIC, np.concatenate([steps, root], axis=1), strict=True))
+
+
+def _square(scores: npt.NDArray[np.float32]) -> Floats:
+    """Turn heads (the root last) x dependents into the decoders' square, the root first."""
+    n = scores.shape[1]
+    table = np.full((n + 1, n + 1), -np.inf)
+    table[0, 1:] = scores[n]
+    table[1:, 1:] = scores[:n]
+    return table

@@ -1,0 +1,392 @@
+"""The network at run time: the encoder in ONNX Runtime, the heads in numpy.
+
+The twin of `rhetorica.train.neural.model`, with the same names for the same weights. All
+arrays are of one document; nothing here is quadratic in its length except `Spans.splits`, which
+the caller asks for on as few places as it likes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.errors import MissingExtra, ModelError
+from rhetorica.learn.links import log_softmax
+from rhetorica.parsers.neural.units import Units, edu_features, span_features
+from rhetorica.parsers.neural.windows import fill_windows, owned_ranges, stitch, window_starts
+from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+Weights = Mapping[str, Floats]
+
+FORMAT = 1
+BATCH = 8
+"""Windows that go through the encoder at once; more gain nothing on one core."""
+CONTEXT = 2
+"""How many pieces on either side the segmentation head sees directly."""
+SALIENCE_LIMIT = 4.0
+ATTENTION_LIMIT = 10.0
+DISTANCES = (1, 2, 3, 4, 6, 9, 14, 22, 40)
+N_DISTANCES = 2 * (len(DISTANCES) + 1) * 2
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a model directory says of itself.
+
+    ``joins`` are the (nuclearity, relation) labels of the tree head, ``arc_relations`` those of the
+    dependency head. The temperatures divide logits, so that probabilities mean what they say; an
+    EDU begins where that is more probable than ``start_threshold``.
+    """
+
+    sources: tuple[str, ...]
+    joins: tuple[tuple[str, str], ...]
+    join_classes: tuple[int, ...]
+    arc_relations: tuple[str, ...]
+    encoder: str
+    mark_temperature: float = 1.0
+    split_temperature: float = 1.0
+    label_temperature: float = 1.0
+    arc_temperature: float = 1.0
+    start_threshold: float = 0.5
+    name: str = ""
+    version: str = ""
+
+    @classmethod
+    def read(cls, path: Path) -> Config:
+        """Read ``config.json``."""
+        try:
+            data = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path}: cannot read the model's settings: {error}") from None
+        if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+            raise ModelError(f"{path}: not a neural model of format {FORMAT}, install a newer one")
+        try:
+            data["joins"] = [tuple(pair) for pair in data["joins"]]
+            values: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+            return cls(**values)
+        except (KeyError, TypeError) as error:
+            raise ModelError(f"{path}: damaged settings: {error}") from None
+
+
+def affine(x: Floats, weights: Weights, name: str) -> Floats:
+    """Apply a linear layer."""
+    y: Floats = x @ weights[f"{name}.weight"].T
+    bias = weights.get(f"{name}.bias")
+    return y if bias is None else y + bias
+
+
+def relu(x: Floats) -> Floats:
+    """Return the positive part."""
+    return np.maximum(x, 0, out=x)
+
+
+def normalize(x: Floats, weights: Weights, name: str) -> Floats:
+    """Apply layer normalisation."""
+    x = x - x.mean(axis=1, keepdims=True)
+    x = x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-5)
+    y: Floats = x * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+    return y
+
+
+def softmax(x: Floats) -> Floats:
+    """Return probabilities over the last axis."""
+    return np.exp(log_softmax(x))
+
+
+def lstm(x: Floats, weights: Weights, name: str) -> Floats:
+    """Run a bidirectional LSTM over rows: (steps, inputs) -> (steps, 2 x hidden)."""
+    ways = ("l0", "l0_reverse")
+    hidden = weights[f"{name}.weight_hh_l0"].shape[1]
+    inputs = np.stack(
+        [
+            (x if way == "l0" else x[::-1]) @ weights[f"{name}.weight_ih_{way}"].T
+            + weights[f"{name}.bias_ih_{way}"]
+            + weights[f"{name}.bias_hh_{way}"]
+            for way in ways
+        ],
+        axis=1,
+    )[:, :, None]  # (steps, 2, 1, 4 x hidden)
+    recurrent = np.stack([weights[f"{name}.weight_hh_{way}"].T for way in ways])
+    state = np.zeros((2, 1, hidden), dtype=np.float32)
+    cell = np.zeros_like(state)
+    states = np.empty((len(x), 2, hidden), dtype=np.float32)
+    for step, given in enumerate(inputs):
+        gates = state @ recurrent
+        gates += given
+        # The sigmoid by way of tanh: one call for the three gates.
+        gates[..., : 2 * hidden] *= 0.5
+        gates[..., 3 * hidden :] *= 0.5
+        np.tanh(gates, out=gates)
+        enter = gates[..., :hidden] * 0.5 + 0.5
+        keep = gates[..., hidden : 2 * hidden] * 0.5 + 0.5
+        show = gates[..., 3 * hidden :] * 0.5 + 0.5
+        cell = keep * cell + enter * gates[..., 2 * hidden : 3 * hidden]
+        state = show * np.tanh(cell)
+        states[step] = state[:, 0]
+    return np.concatenate([states[:, 0], states[::-1, 1]], axis=1)
+
+
+def group_means(x: Floats, groups: Ints) -> Floats:
+    """Return the mean of the rows of each group; groups are runs, numbered from 0."""
+    firsts = np.flatnonzero(np.diff(groups, prepend=-1))
+    sizes = np.diff(np.append(firsts, len(groups)))
+    y: Floats = np.add.reduceat(x, firsts, axis=0)
+    y /= sizes[:, None]
+    return y
+
+
+class Encoder:
+    """MiniLM in ONNX Runtime: pieces -> states."""
+
+    def __init__(self, path: Path, tokenizer: WordPiece, *, threads: int = 1) -> None:
+        try:
+            onnxruntime = import_module("onnxruntime")
+        except ImportError:
+            raise MissingExtra("the neural parser", "neural") from None
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # its own exception types are not public
+            raise ModelError(f"{path}: ONNX Runtime cannot load it: {error}") from None
+        self._dimensions = int(self._session.get_outputs()[0].shape[-1])
+        self._first, self._last = tokenizer.index("[CLS]"), tokenizer.index("[SEP]")
+
+    def __call__(self, pieces: Pieces) -> Floats:
+        """Return the states (pieces, dimensions)."""
+        starts = window_starts(len(pieces))
+        ids = fill_windows(pieces.ids, starts, self._first, self._last)
+        types = fill_windows(pieces.types, starts, 0, 0)
+        ranges = owned_ranges(starts, len(pieces))
+        row = np.empty((len(pieces), self._dimensions), dtype=np.float32)
+        for at in range(0, len(starts), BATCH):
+            some = slice(at, at + BATCH)
+            (states,) = self._session.run(None, {"ids": ids[some], "types": types[some]})
+            stitch(row, states, starts[some].tolist(), ranges[some])
+        return row
+
+
+class Network:
+    """A loaded model: encoder, heads, and what its labels mean."""
+
+    def __init__(
+        self, config: Config, tokenizer: WordPiece, encoder: Encoder | None, weights: Weights
+    ) -> None:
+        self.config, self.tokenizer, self.weights = config, tokenizer, weights
+        self._encoder = encoder
+
+    @classmethod
+    def load(cls, directory: Path, *, threads: int = 1) -> Network:
+        """Load a model directory."""
+        if not directory.is_dir():
+            raise ModelError(f"{directory}: there is no such model directory")
+        config = Config.read(directory / "config.json")
+        try:
+            vocabulary = (directory / "vocab.txt").read_text("utf-8").splitlines()
+            with np.load(directory / "heads.npz") as stored:
+                weights = {name: stored[name].astype(np.float32) for name in stored.files}
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{directory}: damaged model: {error}") from None
+        tokenizer = WordPiece(vocabulary)
+        encoder = Encoder(directory / config.encoder, tokenizer, threads=threads)
+        return cls(config, tokenizer, encoder, weights)
+
+    def states(self, pieces: Pieces) -> Floats:
+        """Return the encoder's states of a text, (pieces, dimensions)."""
+        if self._encoder is None:
+            raise ModelError("this network has heads only, no encoder")
+        return self._encoder(pieces)
+
+    def marks(self, states: Floats, source: int = 0) -> Floats:
+        """Return what begins at each piece: probabilities of nothing, EDU, sentence, paragraph."""
+        w = self.weights
+        size = states.shape[1]
+        near = w["marker.near.weight"]
+        z = np.tile(w["marker.near.bias"], (len(states), 1))
+        # One product per neighbour, shifted, instead of five copies of the states.
+        for place in range(2 * CONTEXT + 1):
+            shift = place - CONTEXT
+            part = states @ near[:, place * size : (place + 1) * size].T
+            if shift < 0:
+                z[-shift:] += part[:shift]
+            elif shift:
+                z[:-shift] += part[shift:]
+            else:
+                z += part
+        logits = affine(relu(z), w, "marker.out")[:, 4 * source : 4 * source + 4]
+        return softmax(logits / self.config.mark_temperature)
+
+    def edus(self, states: Floats, units: Units, source: int = 0) -> Floats:
+        """Return the vectors of the EDUs, (EDUs, dimensions)."""
+        w = self.weights
+        firsts = units.firsts
+        weight = affine(states, w, "edus.attention").clip(-ATTENTION_LIMIT, ATTENTION_LIMIT)
+        weight = np.exp(weight)
+        total = np.add.reduceat(weight, firsts[:-1], axis=0)
+        pooled = np.add.reduceat(weight * states, firsts[:-1], axis=0) / total
+        x = np.concatenate([states[firsts[:-1]], states[firsts[1:] - 1], pooled], axis=1)
+        x = affine(x, w, "edus.words") + affine(edu_features(units), w, "edus.features")
+        x = relu(x + w["edus.source.weight"][source])
+        x = np.concatenate([x, lstm(x, w, "edus.edus")], axis=1)
+        sentence = units.sentences
+        s = lstm(group_means(x, sentence), w, "edus.sentences")
+        of_sentence = units.paragraphs[np.unique(sentence, return_index=True)[1]]
+        groups = np.unique(of_sentence, return_inverse=True)[1]
+        p = lstm(group_means(s, groups), w, "edus.paragraphs")
+        x = np.concatenate([x, s[sentence], p[groups][sentence]], axis=1)
+        return relu(normalize(affine(x, w, "edus.out"), w, "edus.norm"))
+
+    def spans(self, edus: Floats, units: Units) -> Spans:
+        """Return the scorer of splits and labels of a document."""
+        return Spans(self, edus, units)
+
+    def arcs(self, edus: Floats, units: Units, source: int) -> Floats:
+        """Return log probabilities of heads, (EDUs, 1 + EDUs); column 0 is the root."""
+        w = self.weights
+        d = relu(affine(edus, w, "arcs.dependents"))
+        h = relu(affine(edus, w, "arcs.heads"))
+        scores = np.asarray(d @ w["arcs.product"] @ h.T, dtype=np.float32)
+        scores += affine(h, w, "arcs.head_bias").T
+        scores += w["arcs.distance.weight"][arc_buckets(units) + source * N_DISTANCES, 0]
+        np.fill_diagonal(scores, -1e4)
+        logits = np.concatenate([affine(edus, w, "arcs.root"), scores], axis=1, dtype=np.float32)
+        return log_softmax(logits / self.config.arc_temperature)
+
+    def arc_relations(self, edus: Floats, units: Units, arcs: Ints) -> Floats:
+        """Return relation probabilities of arcs given as rows (dependent, head)."""
+        w = self.weights
+        dependent, head = arcs[:, 0], arcs[:, 1]
+        z = affine(np.concatenate([edus[dependent], edus[head]], axis=1), w, "arcs.relation_parts")
+        z = relu(z + w["arcs.relation_distance.weight"][arc_buckets(units)[dependent, head]])
+        return softmax(affine(z, w, "arcs.relations"))
+
+
+def arc_buckets(units: Units) -> Ints:
+    """Return, for each dependent and head, a number for direction, distance and same sentence."""
+    places = np.arange(len(units))
+    gap = places[None, :] - places[:, None]  # head - dependent
+    far = np.searchsorted(DISTANCES, np.abs(gap), side="right")
+    same = units.sentences[None, :] == units.sentences[:, None]
+    buckets: Ints = ((gap > 0) * (len(DISTANCES) + 1) + far) * 2 + same
+    return buckets
+
+
+class Spans:
+    """Scores of splits and of labels over one document's EDUs."""
+
+    def __init__(self, network: Network, edus: Floats, units: Units) -> None:
+        self._weights, self._config = network.weights, network.config
+        self._edus, self._units = edus, units
+        zero = np.zeros((1, edus.shape[1]), dtype=np.float32)
+        self._edges = np.concatenate(
+            [np.concatenate([zero, edus]), np.concatenate([edus, zero])], axis=1
+        )
+
+    @cached_property
+    def _sums(self) -> tuple[npt.NDArray[np.float64], ...]:
+        """Prefix sums of EDU vectors, of weighted vectors and of weights (float64: they cancel)."""
+        salience = affine(self._edus, self._weights, "trees.salience")
+        weight = np.exp(salience.clip(-SALIENCE_LIMIT, SALIENCE_LIMIT)).astype(np.float64)
+        rows = (self._edus.astype(np.float64), weight * self._edus, weight)
+        return tuple(np.concatenate([np.zeros((1, r.shape[1])), np.cumsum(r, 0)]) for r in rows)
+
+    def _vectors(self, name: str, starts: Ints, ends: Ints) -> Floats:
+        """Return the vectors of EDU ranges, (ranges, dimensions)."""
+        w = self._weights
+        sums, salient, weights = self._sums
+        # Pooling is linear: project the prefix sums once, not every range. Only the places asked
+        # for, counted from the first of them, so that float32 is enough for the differences.
+        half = self._edus.shape[1]
+        pooled = w[f"{name}.pooled.weight"]
+        places, at = np.unique(np.concatenate([starts, ends]), return_inverse=True)
+        first, last = at[: len(starts)], at[len(starts) :]
+        mean, attended, weight = (
+            (part[places] - part[places[:1]]).astype(np.float32) @ weights.T
+            for part, weights in (
+                (sums, pooled[:, :half]),
+                (salient, pooled[:, half:]),
+                (weights, np.ones((1, 1), dtype=np.float32)),
+            )
+        )
+        x: Floats = mean[last]
+        x -= mean[first]
+        x /= (ends - starts)[:, None].astype(np.float32)
+        y = attended[last]
+        y -= attended[first]
+        y /= weight[last] - weight[first]
+        x += y
+        x += affine(self._edges[places], w, f"{name}.starts")[first]
+        x += affine(self._edges[places], w, f"{name}.ends")[last]
+        x += affine(span_features(self._units, starts, ends), w, f"{name}.features")
+        return relu(x)
+
+    def splits(self, places: Ints) -> Floats:
+        """Return the scores of joins between ``m + 1`` places, ``splits[a, s, b]`` for a < s < b.
+
+        A place p stands before EDU p. All places give the chart of the document; fewer give that
+        of a tree over blocks of EDUs.
+        """
+        w = self._weights
+        size = len(places)
+        first, second = np.triu_indices(size, 1)
+        h = self._vectors("trees.spans", places[first], places[second])
+        names = ("left", "right", "whole")
+        maps = np.concatenate([w[f"trees.{name}.weight"] for name in names])
+        biases = np.concatenate([w[f"trees.{name}.bias"] for name in names])
+        table = np.zeros((size, size, len(maps)), dtype=np.float32)
+        table[first, second] = h @ maps.T + biases
+        left, right, whole = np.split(table, 3, axis=2)
+        scale = np.float32(1 / np.sqrt(left.shape[2] - 1))
+        split = affine(self._edges[places], w, "trees.splits") * scale
+        scores = np.zeros((size,) * 3, dtype=np.float32)
+        # Only what can be joined, a sixth of the cube; both loops write along its last axis.
+        for a in range(size - 2):
+            here = split[a + 1 : -1] @ whole[a, a + 2 :, 1:].T
+            here += whole[a, a + 2 :, 0]
+            scores[a, a + 1 : -1, a + 2 :] = here
+        for s in range(1, size - 1):
+            here = (left[:s, s, 1:] * scale) @ right[s, s + 1 :, 1:].T
+            here += left[:s, s, :1]
+            here += right[s, s + 1 :, 0]
+            here += scores[:s, s, s + 1 :]
+            scores[:s, s, s + 1 :] = here / self._config.split_temperature
+        return scores
+
+    def labels(self, joins: Sequence[tuple[int, int, int]], source: int = 0) -> Floats:
+        """Return label probabilities (joins, labels) of joins (start, split, end)."""
+        w = self._weights
+        start, split, end = np.array(joins, dtype=np.int64).reshape(-1, 3).T
+        count = len(start)
+        h = self._vectors(
+            "trees.label_spans",
+            np.concatenate([start, split, start]),
+            np.concatenate([split, end, end]),
+        )
+        parts = [h[:count], h[count : 2 * count], h[2 * count :], self._edges[split]]
+        z = relu(affine(np.concatenate(parts, axis=1), w, "trees.label_parts"))
+        logits = affine(z, w, "trees.labels") + w["trees.label_bias.weight"][source]
+        return softmax(logits / self._config.label_temperature)
+
+
+def as_weights(state: Mapping[str, Any]) -> dict[str, Floats]:
+    """Return the heads' weights of a trained network's state as plain arrays."""
+    skipped = ("encoder.", "tags.", "deprels.", "markers.")
+    return {
+        name: np.asarray(value, dtype=np.float32)
+        for name, value in state.items()
+        if not name.startswith(skipped)
+    }

@@ -1,0 +1,337 @@
+"""The neural parser: text -> EDUs, RST tree, dependencies, probabilities.
+
+One pass of the encoder gives the states of all pieces; everything else (where EDUs, sentences and
+paragraphs begin, how EDUs hang together) is read off them. What a given document already knows
+(EDUs, sentences, paragraphs) is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.decode import eisner
+from rhetorica.document import Document, Span
+from rhetorica.errors import UnknownName
+from rhetorica.parsers.neural.decode import EXACT, ScoredJoin, decode, decode_kbest
+from rhetorica.parsers.neural.network import Floats, Network, Spans
+from rhetorica.parsers.neural.units import Units
+from rhetorica.parsers.neural.wordpiece import Pieces
+from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Join, RSTTree
+
+Bools = npt.NDArray[np.bool_]
+Scheme = Literal["gum", "scidtb"]
+SCHEMES: tuple[Scheme, ...] = ("gum", "scidtb")
+
+_LABELLED_AT_ONCE = 4096
+_LONGEST_ARCS = 1024
+"""Documents with more EDUs get no probabilities of heads: those need a table of all pairs."""
+_BLANK_LINE = 3
+
+
+class NeuralParser:
+    """Parses text or documents; made by `load`.
+
+    ``scheme`` chooses the annotation scheme: "gum" gives RST trees (and dependencies from them),
+    "scidtb" gives SciDTB's dependency trees. Both share encoder and segmentation style of their
+    corpus.
+    """
+
+    name = "neural"
+
+    def __init__(self, network: Network, *, scheme: Scheme = "gum") -> None:
+        if scheme not in SCHEMES:
+            raise UnknownName("scheme", scheme, SCHEMES)
+        self.network, self.scheme = network, scheme
+        self._source = network.config.sources.index(scheme)
+
+    @classmethod
+    def load(
+        cls, directory: Path | str, *, scheme: Scheme = "gum", threads: int = 1
+    ) -> NeuralParser:
+        """Load a model directory."""
+        return cls(Network.load(Path(directory), threads=threads), scheme=scheme)
+
+    def __call__(self, text: str | Document, *, kbest: int = 1) -> Parse:
+        """Parse one text; with ``kbest`` above 1, add the most probable trees."""
+        given = Document(text) if isinstance(text, str) else text
+        doc, units, states, boundaries = self._segment(given)
+        if not doc.edus:
+            return Parse(doc, RSTTree(0), provenance=self._provenance)
+        edus = self.network.edus(states, units, self._source)
+        if self.scheme == "scidtb":
+            return self._parse_dependencies(doc, units, edus, boundaries)
+        return self._parse_tree(doc, units, edus, boundaries, kbest)
+
+    def pipe(
+        self, texts: Iterable[str | Document], *, kbest: int = 1, workers: int = 1
+    ) -> Iterator[Parse]:
+        """Parse many texts, in order; ``workers`` of them at a time."""
+        parse = partial(self, kbest=kbest)
+        if workers < 2:
+            yield from map(parse, texts)
+            return
+        waiting = iter(texts)
+        with ThreadPoolExecutor(workers) as pool:
+            # Only a few texts ahead, so that an endless stream does not fill the memory.
+            running = [pool.submit(parse, text) for text in islice(waiting, 2 * workers)]
+            while running:
+                yield running.pop(0).result()
+                running += [pool.submit(parse, text) for text in islice(waiting, 1)]
+
+    def segment(self, text: str | Document) -> Parse:
+        """Find EDUs, sentences and paragraphs only."""
+        given = Document(text) if isinstance(text, str) else text
+        doc, _, _, boundaries = self._segment(given)
+        return Parse(doc, scores=Scores(boundaries=boundaries), provenance=self._provenance)
+
+    @property
+    def threshold(self) -> float:
+        """The probability above which an EDU begins."""
+        return self.network.config.start_threshold
+
+    def boundaries(self, doc: Document) -> list[float]:
+        """Return, for each token of a document, the probability that an EDU begins there.
+
+        With `threshold` this makes it a segmenter for parsers that need tokens and syntax.
+        """
+        pieces = self.network.tokenizer(doc.text)
+        starts = np.array([token.start for token in doc.tokens], dtype=np.int64)
+        if not len(pieces) or not len(starts):
+            return [0.0] * len(starts)
+        marks = self.network.marks(self.network.states(pieces), self._source)
+        begins = np.where(pieces.begins, 1.0 - marks[:, 0], 0.0)
+        at = np.minimum(np.searchsorted(pieces.starts, starts), len(pieces) - 1)
+        found: list[float] = np.where(pieces.starts[at] == starts, begins[at], 0.0).tolist()
+        return found
+
+    @property
+    def _provenance(self) -> dict[str, str]:
+        config = self.network.config
+        return {
+            "parser": "neural",
+            "scheme": self.scheme,
+            "model": config.name,
+            "model_version": config.version,
+        }
+
+    def _segment(self, given: Document) -> tuple[Document, Units, Floats, tuple[float, ...]]:
+        """Return the document with its layers, its units, piece states, and EDU probabilities."""
+        text = given.text
+        pieces = self.network.tokenizer(text, [edu.start for edu in given.edus])
+        if not len(pieces):
+            return self._without_words(given)
+        states = self.network.states(pieces)
+        marks = self.network.marks(states, self._source)
+        begins = 1.0 - marks[:, 0]
+        if given.edus:
+            firsts = np.searchsorted(pieces.starts, [edu.start for edu in given.edus])
+            edus, boundaries = given.edus, (1.0,) * len(given.edus)
+        else:
+            firsts = self._firsts(pieces, marks, given)
+            edus = spans_between(text, pieces.starts[firsts])
+            boundaries = tuple(begins[firsts].tolist())
+        units = self._units(firsts, pieces, marks, given, edus)
+        doc = replace(
+            given,
+            language=given.language or "en",
+            edus=edus,
+            sentences=given.sentences or _grouped(edus, units.sentence_starts),
+            paragraphs=given.paragraphs or _grouped(edus, units.paragraph_starts),
+        )
+        return doc, units, states, boundaries
+
+    def _without_words(self, given: Document) -> tuple[Document, Units, Floats, tuple[float, ...]]:
+        """Treat a text with nothing to read: no EDU if it is blank, else one."""
+        edus = given.edus or spans_between(given.text, np.zeros(1, dtype=np.int64))
+        doc = replace(given, edus=edus)
+        if edus:
+            # Nothing but characters that the tokenizer drops: read as one unknown word.
+            pieces = self.network.tokenizer(given.text, [edu.start for edu in edus])
+            states = self.network.states(pieces)
+            firsts = np.append(
+                np.searchsorted(pieces.starts, [edu.start for edu in edus]), len(pieces)
+            )
+            flags = np.ones(len(edus), dtype=bool)
+            return doc, Units(firsts, flags, flags), states, (1.0,) * len(edus)
+        empty = np.zeros(0, dtype=bool)
+        return doc, Units(np.zeros(1, np.int64), empty, empty), np.zeros((0, 0), np.float32), ()
+
+    def _firsts(self, pieces: Pieces, marks: Floats, given: Document) -> npt.NDArray[np.int64]:
+        """Return the pieces at which EDUs begin."""
+        starts = (1.0 - marks[:, 0] > self.threshold) & pieces.begins
+        starts[0] = True
+        for layer in (given.sentences, given.paragraphs):
+            # What the caller knows to be a boundary is one.
+            known = np.searchsorted(pieces.starts, [span.start for span in layer])
+            starts[known[known < len(pieces)]] = True
+        return np.flatnonzero(starts)
+
+    def _units(
+        self,
+        firsts: npt.NDArray[np.int64],
+        pieces: Pieces,
+        marks: Floats,
+        given: Document,
+        edus: Sequence[Span],
+    ) -> Units:
+        starts = [edu.start for edu in edus]
+        if given.sentences:
+            sentence = _holds_start(starts, given.sentences)
+        else:
+            sentence = marks[firsts, 2:].sum(axis=1) > marks[firsts, 1]
+        if given.paragraphs:
+            paragraph = _holds_start(starts, given.paragraphs)
+        else:
+            blank = pieces.layouts[firsts] == _BLANK_LINE
+            paragraph = (marks[firsts, 3] > marks[firsts, 1:3].sum(axis=1)) | blank
+        paragraph[0] = True
+        sentence = sentence | paragraph
+        return Units(np.append(firsts, len(pieces)), sentence, paragraph)
+
+    def _parse_tree(
+        self, doc: Document, units: Units, edus: Floats, boundaries: tuple[float, ...], kbest: int
+    ) -> Parse:
+        spans = self.network.spans(edus, units)
+        levels = [
+            np.flatnonzero(flags) for flags in (units.paragraph_starts, units.sentence_starts)
+        ]
+        joins = decode(len(units), spans.splits, levels)
+        tree, nuclearities, relations = self._label(joins, spans, len(units))
+        scores = Scores(
+            boundaries,
+            *self._arc_scores(tree, relations, units, edus),
+            tuple(join.probability for join in joins),
+            nuclearities,
+            relations,
+        )
+        others = decode_kbest(len(units), spans.splits, kbest) if kbest > 1 else []
+        candidates = tuple(
+            Candidate(self._label(found, spans, len(units))[0], score) for found, score in others
+        )
+        return Parse(doc, tree, scores, candidates, self._provenance)
+
+    def _label(
+        self, joins: Sequence[ScoredJoin], spans: Spans, n_edus: int
+    ) -> tuple[RSTTree, tuple[float, ...], tuple[float, ...]]:
+        """Return the labelled tree, and the probabilities of nuclearities and relations."""
+        config = self.network.config
+        found: list[Join] = []
+        nuclearities: list[float] = []
+        relations: list[float] = []
+        class_of = np.array(config.join_classes)
+        by_class = np.eye(int(class_of.max()) + 1, dtype=np.float32)[class_of]
+        names = np.array([relation for _, relation in config.joins])
+        kinds = np.array([nuclearity for nuclearity, _ in config.joins])
+        for at in range(0, len(joins), _LABELLED_AT_ONCE):
+            part = joins[at : at + _LABELLED_AT_ONCE]
+            p = spans.labels([join[:3] for join in part])
+            # The most probable class first, then the best of its relations.
+            inside = class_of == (p @ by_class).argmax(axis=1)[:, None]
+            best = np.where(inside, p, -1.0).argmax(axis=1)
+            for join, row, label in zip(part, p, best.tolist(), strict=True):
+                nuclearity, relation = config.joins[label]
+                found.append(Join(*join[:3], nuclearity, relation))
+                nuclearities.append(float(row[kinds == nuclearity].sum()))
+                relations.append(float(row[names == relation].sum()))
+        return RSTTree(n_edus, tuple(found)), tuple(nuclearities), tuple(relations)
+
+    def _arc_scores(
+        self, tree: RSTTree, relations: Sequence[float], units: Units, edus: Floats
+    ) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return the probabilities of each EDU's head, and of the relation to it."""
+        if len(units) > _LONGEST_ARCS:
+            return (), ()
+        heads = Parse(Document.from_edus(["x"] * tree.n_edus), tree).dependencies.heads
+        table = np.exp(self.network.arcs(edus, units, self._source))
+        chosen = table[np.arange(len(heads)), np.array(heads) + 1]
+        return tuple(chosen.tolist()), tuple(_relation_of_edus(tree, relations))
+
+    def _parse_dependencies(
+        self, doc: Document, units: Units, edus: Floats, boundaries: tuple[float, ...]
+    ) -> Parse:
+        network, count = self.network, len(units)
+        table = network.arcs(edus, units, self._source)
+        scores = np.full((count + 1, count + 1), -np.inf)
+        scores[:, 1:] = table.T
+        heads = eisner(scores)
+        arcs = np.stack([np.arange(count), np.maximum(heads, 0)], axis=1)
+        p = network.arc_relations(edus, units, arcs)
+        best = p.argmax(axis=1)
+        names = network.config.arc_relations
+        relations = [
+            ROOT_RELATION if head == ROOT else names[label]
+            for head, label in zip(heads.tolist(), best.tolist(), strict=True)
+        ]
+        tree = DepTree(
+            tuple(heads.tolist()),
+            tuple(relations),
+            tuple(name in ("joint", "same-unit") for name in relations),
+        )
+        return Parse(
+            doc,
+            tree,
+            Scores(
+                boundaries,
+                tuple(np.exp(table[np.arange(count), heads + 1]).tolist()),
+                tuple(np.where(heads == ROOT, 1.0, p.max(axis=1)).tolist()),
+            ),
+            provenance=self._provenance,
+        )
+
+
+def _relation_of_edus(tree: RSTTree, relations: Sequence[float]) -> list[float]:
+    """Return, for each EDU, the score of the join that makes it a dependent (1 for the root)."""
+    scores = [1.0] * tree.n_edus
+    head_of = {(i, i + 1): i for i in range(tree.n_edus)}
+    for join, score in zip(reversed(tree.joins), reversed(relations), strict=True):
+        left, right = (head_of[part] for part in tree.children(join))
+        head, dependent = (right, left) if join.nuclearity == "SN" else (left, right)
+        head_of[join.start, join.end] = head
+        scores[dependent] = score
+    return scores
+
+
+def spans_between(text: str, starts: Sequence[int] | npt.NDArray[np.int64]) -> tuple[Span, ...]:
+    """Return the ranges that begin at the given places and together cover all but white space.
+
+    >>> spans_between(" It rains. So what? ", [1, 11])
+    (Span(start=1, end=10), Span(start=11, end=19))
+    """
+    edges = [0, *(int(start) for start in starts[1:]), len(text)]
+    found: list[Span] = []
+    for start, end in pairwise(edges):
+        part = text[start:end]
+        inner = part.strip()
+        if inner:
+            first = start + len(part) - len(part.lstrip())
+            found.append(Span(first, first + len(inner)))
+    return tuple(found)
+
+
+def _holds_start(starts: Sequence[int], layer: Sequence[Span]) -> Bools:
+    """Tell, for each EDU, whether it is the first to begin in a unit of a layer."""
+    places = np.searchsorted([span.start for span in layer], starts, side="right")
+    flags: Bools = np.diff(places, prepend=0) > 0
+    return flags
+
+
+def _grouped(edus: Sequence[Span], starts: Bools) -> tuple[Span, ...]:
+    """Return larger units as ranges of characters, from the EDUs at which they begin."""
+    firsts = np.flatnonzero(starts).tolist()
+    lasts = [*(first - 1 for first in firsts[1:]), len(edus) - 1]
+    return tuple(
+        Span(edus[first].start, edus[last].end) for first, last in zip(firsts, lasts, strict=True)
+    )
+
+
+__all__ = ["EXACT", "SCHEMES", "NeuralParser", "Scheme", "spans_between"]

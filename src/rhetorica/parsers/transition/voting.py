@@ -1,0 +1,252 @@
+"""Minimum Bayes risk for shift-reduce parsers: the tree that most of a sample agrees with.
+
+The most probable sequence of actions is not the best tree: high up in a text, where everything is
+uncertain, a beam's sequences differ in their last few actions only. So sequences are drawn from the
+model instead, as many as one likes, all at once. Every state on the way votes for the join that
+reducing would make there, with the probability of reducing (the expected number of times that a
+join is made; counting the joins that are made would be the same, but rougher). The tree with the
+most votes for its ranges (Goodman 1996) is found by dynamic programming over the joins that got
+votes: there are a few for each EDU, so that all is linear in the length of a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.errors import InvalidTree
+from rhetorica.kernels import compiled
+from rhetorica.parsers.transition.search import Scorer
+from rhetorica.parsers.transition.system import BOTTOM, SHIFT, Actions, Forest, Ints, Item
+
+Floats = npt.NDArray[np.float64]
+
+_NEGLIGIBLE = 0.02
+"""States where reducing is less likely do not vote, unless a sequence reduces there."""
+
+
+class Steps(Protocol):
+    """Scores in two steps: of the moves in states, then of the labels in some of these states."""
+
+    def moves(self, forest: Forest, states: Ints) -> npt.NDArray[np.floating]:
+        """Return the log-odds of reducing, if one can do both: (states,)."""
+        ...
+
+    def labels(self, chosen: Ints) -> npt.NDArray[np.floating]:
+        """Return scores (chosen, labels) for some of the states of the last `moves`, by place."""
+        ...
+
+
+class WholeSteps:
+    """Takes scores of all actions at once for both steps."""
+
+    def __init__(self, score: Scorer) -> None:
+        self.score = score
+
+    def moves(self, forest: Forest, states: Ints) -> npt.NDArray[np.floating]:
+        """Return the log-odds of reducing, if one can do both: (states,)."""
+        self._scores = np.asarray(self.score(forest, states), dtype=np.float64)
+        most = self._scores[:, 1:].max(axis=1)
+        whole = np.exp(self._scores[:, 1:] - most[:, None]).sum(axis=1)
+        return np.asarray(most + np.log(whole) - self._scores[:, SHIFT])
+
+    def labels(self, chosen: Ints) -> npt.NDArray[np.floating]:
+        """Return scores (chosen, labels) for some of the states of the last `moves`, by place."""
+        return np.asarray(self._scores[chosen, 1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """Joins (k, 3: start, split, end) in the order of their size, and the votes for each.
+
+    ``ranges`` (r, 2) and ``labels`` (r, labels) say how the votes for ranges fall on labels; a
+    range may be there several times.
+    """
+
+    joins: Ints
+    votes: Floats
+    ranges: Ints
+    labels: Floats
+
+    def labels_of(self, joins: Sequence[Chosen]) -> Floats:
+        """Return the votes for each label of some joins: (joins, labels)."""
+        place = {(join.start, join.end): i for i, join in enumerate(joins)}
+        found = np.zeros((len(joins), self.labels.shape[1]))
+        rows = [place.get((start, end), -1) for start, end in self.ranges.tolist()]
+        known = np.array(rows, dtype=np.int64) >= 0
+        np.add.at(found, np.array(rows, dtype=np.int64)[known], self.labels[known])
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A join of the tree that was chosen, and the share of votes for its range."""
+
+    start: int
+    split: int
+    end: int
+    share: float
+
+
+def draw(
+    n_edus: int, actions: Actions, steps: Steps, *, samples: int, seed: int = 0
+) -> list[list[int]]:
+    """Draw sequences of actions, each as probable as the model has it; equal ones come once."""
+    forest = Forest(n_edus, actions, width=samples)
+    vote(n_edus, actions, steps, samples=samples, seed=seed, forest=forest)
+    made = forest.items[: forest.size]
+    last = np.flatnonzero((made[:, Item.END] == n_edus) & (made[:, Item.DEPTH] == 1))
+    return [forest.path(int(state))[1].tolist() for state in last]
+
+
+def vote(
+    n_edus: int,
+    actions: Actions,
+    steps: Steps,
+    *,
+    samples: int,
+    seed: int = 0,
+    forest: Forest | None = None,
+) -> Votes:
+    """Draw sequences of actions, and count votes for joins; the same seed gives the same votes.
+
+    A ``forest`` may be passed to look at the states afterwards.
+    """
+    if samples < 1:
+        raise InvalidTree(f"{samples} samples: at least 1 is needed to vote")
+    forest = forest or Forest(n_edus, actions, width=samples)
+    # Sequences that are in the same state share it until they part.
+    states, member = np.array([BOTTOM]), np.zeros(samples, dtype=np.int64)
+    chance = np.random.default_rng(seed).random((max(0, 2 * n_edus - 1), 2, samples))
+    voters: list[Ints] = []
+    labels: list[Floats] = []
+    for moving, labelling in chance:
+        tops = forest.items[states]
+        reduce = _reduce_shares(forest, tops, steps.moves(forest, states))
+        some = _voters(member, reduce, moving)
+        shares = np.zeros((0, 0))
+        if len(some):
+            shares = _shares(steps.labels(some))
+            weights = np.bincount(member, minlength=len(states))[some] * reduce[some] / samples
+            voters.append(states[some])
+            labels.append(shares * weights[:, None])
+        rows, taken, member = _draw(member, reduce, some, shares, moving, labelling)
+        states = forest.apply(states[rows], taken)
+    return _count(forest, voters, labels)
+
+
+def _reduce_shares(forest: Forest, tops: Ints, odds: npt.NDArray[np.floating]) -> Floats:
+    """Return the probability of reducing in each state."""
+    shares = 0.5 * (1 + np.tanh(0.5 * odds.astype(np.float64)))
+    shares[tops[:, Item.END] == forest.n_edus] = 1.0
+    shares[tops[:, Item.DEPTH] < 2] = 0.0
+    return np.asarray(shares)
+
+
+def _voters(member: Ints, reduce: Floats, moving: Floats) -> Ints:
+    """Return the states whose votes count: where reducing is likely, or is done."""
+    likely = reduce > _NEGLIGIBLE
+    likely[member[moving < reduce[member]]] = True
+    return np.flatnonzero(likely)
+
+
+def _shares(scores: npt.NDArray[np.floating]) -> Floats:
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True)).astype(np.float64)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _draw_loops(
+    member: Ints, reduce: Floats, some: Ints, shares: Floats, moving: Floats, labelling: Floats
+) -> tuple[Ints, Ints, Ints]:
+    """Draw an action for every sequence; return the states that follow and who is in which.
+
+    A state that follows is given by the place of the state that it comes from and its action.
+    """
+    place = np.zeros(len(reduce), dtype=np.int64)
+    for i in range(len(some)):
+        place[some[i]] = i
+    rows = np.empty(len(member), dtype=np.int64)
+    actions = np.empty(len(member), dtype=np.int64)
+    following = np.empty(len(member), dtype=np.int64)
+    count = 0
+    for sample in range(len(member)):
+        here, action = member[sample], 0
+        if moving[sample] < reduce[here]:
+            left = labelling[sample]
+            of = shares[place[here]]
+            while action < len(of) and left >= 0:
+                left -= of[action]
+                action += 1
+        at = 0
+        while at < count and (rows[at] != here or actions[at] != action):
+            at += 1
+        if at == count:
+            rows[at], actions[at] = here, action
+            count += 1
+        following[sample] = at
+    return rows[:count], actions[:count], following
+
+
+_draw = compiled(_draw_loops)
+
+
+def _count(forest: Forest, voters: list[Ints], labels: list[Floats]) -> Votes:
+    if not voters:
+        nothing = np.zeros((0, 3), dtype=np.int64)
+        return Votes(nothing, np.zeros(0), nothing[:, :2], np.zeros((0, len(forest.actions) - 1)))
+    states, by_label = np.concatenate(voters), np.concatenate(labels)
+    starts = forest.items[forest.items[states, Item.BELOW], Item.START]
+    splits, ends = forest.items[states][:, [Item.START, Item.END]].T
+    base = forest.n_edus + 1
+    # Small ranges first, so that the parts of a join come before it.
+    keys = ((ends - starts) * base + starts) * base + splits
+    unique, place = np.unique(keys, return_inverse=True)
+    rest, split = np.divmod(unique, base)
+    size, start = np.divmod(rest, base)
+    return Votes(
+        np.stack([start, split, start + size], axis=1),
+        np.bincount(place, by_label.sum(axis=1), len(unique)).astype(np.float64),
+        np.stack([starts, ends], axis=1),
+        by_label,
+    )
+
+
+def elect(n_edus: int, votes: Votes) -> list[Chosen]:
+    """Return the joins of the tree whose ranges have the most votes, in preorder.
+
+    >>> joins = np.array([[0, 1, 2], [1, 2, 3], [0, 1, 3], [0, 2, 3]])
+    >>> counts = np.array([0.7, 0.3, 0.4, 0.6])
+    >>> chosen = elect(3, Votes(joins, counts, joins[:, [0, 2]], counts[:, None]))
+    >>> [(join.start, join.split) for join in chosen]
+    [(0, 2), (0, 1)]
+    """
+    shares: dict[tuple[int, int], float] = {}
+    splits: dict[tuple[int, int], list[int]] = {}
+    for (start, split, end), count in zip(votes.joins.tolist(), votes.votes.tolist(), strict=True):
+        shares[start, end] = shares.get((start, end), 0.0) + count
+        splits.setdefault((start, end), []).append(split)
+    best: dict[tuple[int, int], tuple[float, int]] = {}
+    for (start, end), share in shares.items():
+        most = (-1.0, 0)
+        for split in splits[start, end]:
+            total = 0.0
+            if split - start > 1:
+                total += best[start, split][0] if (start, split) in best else -np.inf
+            if end - split > 1:
+                total += best[split, end][0] if (split, end) in best else -np.inf
+            if total > most[0]:
+                most = (total, split)
+        if most[1]:
+            best[start, end] = (share + most[0], most[1])
+    chosen: list[Chosen] = []
+    todo = [(0, n_edus)] if n_edus > 1 else []
+    while todo:
+        start, end = todo.pop()
+        split = best[start, end][1]
+        chosen.append(Chosen(start, split, end, min(1.0, shares[start, end])))
+        todo += [part for part in ((split, end), (start, split)) if part[1] - part[0] > 1]
+    return chosen

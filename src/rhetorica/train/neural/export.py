@@ -1,0 +1,222 @@
+"""A trained network -> a model directory: ONNX encoder, heads, vocabulary, settings, card."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from rhetorica.parsers.neural.network import FORMAT, as_weights
+from rhetorica.train.neural.calibrate import fit_temperatures
+from rhetorica.train.neural.model import ATTENTION_HEADS, HIDDEN, LAYERS, Inventory
+from rhetorica.train.neural.train import Run, Trainer
+
+Array: TypeAlias = npt.NDArray[Any]
+
+ENCODER = "encoder.int8.onnx"
+_OPSET = 20
+_CONTRIB = "com.microsoft"
+
+
+CARD = """# en_neural: the default English parser of Rhetorica
+
+Raw text in; EDUs, an RST tree (GUM's 32 relations), discourse dependencies and probabilities out.
+
+## Data and licences
+
+- Encoder: all-MiniLM-L6-v2 (Apache-2.0), fine-tuned.
+- Trees: GUM 11.1, train part without Reddit (annotations CC BY 4.0; texts by genre, of which
+  fiction, how-to guides, essays, letters and podcasts are non-commercial; the corpus as a whole is
+  CC BY-NC-SA 4.0) and UMUC, train part (annotations CC BY 4.0; texts: UN records).
+- Dependencies of abstracts: SciDTB, train part, first annotator (no licence stated).
+- Words and syntax: UD English-EWT, train part (CC BY-SA 4.0), with EDUs that our own segmenters
+  found there (only where a run was given that file).
+
+Because some of the texts are licensed for non-commercial use only, ask a lawyer before you use
+these weights commercially, or train your own without those genres.
+
+## Training
+
+`scripts/train_neural.py`, twice: a first run on gold data alone (docs/neural.md has its command),
+and one from its weights, with English-EWT, and these settings:
+
+{settings}
+
+## Scores on dev (gold EDUs, sentences and paragraphs; in float32, before export)
+
+S, N, R, F: original Parseval on GUM, coarse labels; seg, sent: F1 of EDU and sentence starts from
+raw text; uas, las: SciDTB, best head of each EDU.
+
+{scores}
+"""
+
+
+class _Graph:
+    """A growing ONNX graph; every step returns the name of its output."""
+
+    def __init__(self, state: Mapping[str, Array]) -> None:
+        self.state = state
+        self.nodes: list[Any] = []
+        self.constants: dict[str, Array] = {}
+
+    def constant(self, name: str, value: Array | None = None) -> str:
+        if name not in self.constants:
+            self.constants[name] = self.state[name] if value is None else value
+        return name
+
+    def step(self, kind: str, inputs: Sequence[str], n_outputs: int = 1, **options: Any) -> Any:
+        names = [f"{kind}_{len(self.nodes)}_{number}" for number in range(n_outputs)]
+        self.nodes.append(helper.make_node(kind, inputs, names, **options))
+        return names[0] if n_outputs == 1 else names
+
+    def linear(self, x: str, name: str, *, bias: bool = True) -> str:
+        turned = self.constant(
+            f"{name}.turned", np.ascontiguousarray(self.state[f"{name}.weight"].T)
+        )
+        y: str = self.step("MatMul", [x, turned])
+        return self.step("Add", [y, self.constant(f"{name}.bias")]) if bias else y
+
+    def norm(self, x: str, name: str) -> str:
+        inputs = [x, self.constant(f"{name}.weight"), self.constant(f"{name}.bias")]
+        y: str = self.step("LayerNormalization", inputs, axis=-1, epsilon=1e-12)
+        return y
+
+
+def encoder_graph(state: Mapping[str, Array]) -> Any:
+    """Build the encoder as an ONNX model: ids and types (windows, pieces) -> states."""
+    graph = _Graph(state)
+    words = graph.step("Gather", [graph.constant("words.weight"), "ids"])
+    types = graph.step("Gather", [graph.constant("types.weight"), "types"])
+    length = graph.step(
+        "Slice",
+        [
+            graph.step("Shape", ["ids"]),
+            graph.constant("one", np.array([1], dtype=np.int64)),
+            graph.constant("two", np.array([2], dtype=np.int64)),
+        ],
+    )
+    zero = graph.constant("zero", np.array([0], dtype=np.int64))
+    places = graph.step("Slice", [graph.constant("places.weight"), zero, length, zero])
+    x = graph.step("Add", [graph.step("Add", [words, types]), places])
+    x = graph.norm(x, "norm")
+    for number in range(LAYERS):
+        x = _layer(graph, x, f"layers.{number}")
+    graph.nodes[-1].output[0] = "states"
+    made = helper.make_graph(
+        graph.nodes,
+        "encoder",
+        [
+            helper.make_tensor_value_info(name, TensorProto.INT64, ["windows", "pieces"])
+            for name in ("ids", "types")
+        ],
+        [helper.make_tensor_value_info("states", TensorProto.FLOAT, ["windows", "pieces", HIDDEN])],
+        [numpy_helper.from_array(value, name) for name, value in graph.constants.items()],
+    )
+    opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)]
+    return helper.make_model(made, opset_imports=opsets, ir_version=9)
+
+
+def _layer(graph: _Graph, x: str, name: str) -> str:
+    """Add a transformer layer."""
+    qkv = graph.linear(x, f"{name}.qkv", bias=True)
+    parts = graph.constant("thirds", np.full(3, HIDDEN, dtype=np.int64))
+    q, k, v = graph.step("Split", [qkv, parts], 3, axis=-1)
+    mixed = graph.step("MultiHeadAttention", [q, k, v], domain=_CONTRIB, num_heads=ATTENTION_HEADS)
+    x = graph.norm(graph.step("Add", [x, graph.linear(mixed, f"{name}.out")]), f"{name}.norm1")
+    inner = graph.step("Gelu", [graph.linear(x, f"{name}.up")])
+    return graph.norm(graph.step("Add", [x, graph.linear(inner, f"{name}.down")]), f"{name}.norm2")
+
+
+def quantize(model: Any, path: Path, **options: Any) -> None:
+    """Write the model with 8-bit weights; activations are quantized as they come."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    settings: dict[str, Any] = {"per_channel": True, "reduce_range": True} | options
+    kind = settings.pop("kind", "int8")
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "encoder.onnx"
+        onnx.save(model, whole)
+        quantize_dynamic(
+            whole,
+            path,
+            weight_type=QuantType.QInt8 if kind == "int8" else QuantType.QUInt8,
+            op_types_to_quantize=["MatMul", "Gather"],
+            # Shapes and types do not pass through the attention operator, which is not standard.
+            extra_options={"DefaultTensorType": TensorProto.FLOAT},
+            **settings,
+        )
+
+
+def export(
+    state: Mapping[str, Any],
+    inventory: Inventory,
+    vocabulary: Sequence[str],
+    directory: Path | str,
+    *,
+    name: str,
+    version: str,
+    card: str,
+    temperatures: Mapping[str, float] | None = None,
+    int8: bool = True,
+    **options: Any,
+) -> Path:
+    """Write a model directory from a network's state (torch's ``state_dict``)."""
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    arrays = {key: np.asarray(value) for key, value in state.items()}
+    prefix = "encoder."
+    model = encoder_graph(
+        {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)}
+    )
+    encoder = ENCODER if int8 else "encoder.onnx"
+    if int8:
+        quantize(model, directory / encoder, **options)
+    else:
+        onnx.save(model, directory / encoder)
+    heads = {key: value.astype(np.float16) for key, value in as_weights(arrays).items()}
+    np.savez_compressed(directory / "heads.npz", **heads)  # type: ignore[arg-type]
+    (directory / "vocab.txt").write_text("\n".join(vocabulary) + "\n", "utf-8")
+    config = {
+        "format": FORMAT,
+        "name": name,
+        "version": version,
+        "encoder": encoder,
+        "sources": inventory.sources,
+        "joins": inventory.joins,
+        "join_classes": inventory.join_classes,
+        "arc_relations": inventory.arc_relations,
+        **(temperatures or {}),
+    }
+    (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+    (directory / "README.md").write_text(card, "utf-8")
+    return directory
+
+
+def export_run(run: Run, directory: Path) -> Path:
+    """Calibrate a finished run on dev and write its averaged weights as a model directory."""
+    trainer = run.trainer
+    return export(
+        trainer.averaged.state_dict(),
+        trainer.inventory,
+        trainer.tokenizer.vocabulary,
+        directory,
+        name="en_neural",
+        version="2",
+        card=_card(trainer, run.scores),
+        temperatures=fit_temperatures(trainer, run.dev),
+    )
+
+
+def _card(trainer: Trainer, scores: Mapping[str, float]) -> str:
+    """Return the model card."""
+    settings = "\n".join(f"- {name}: {value}" for name, value in asdict(trainer.settings).items())
+    table = "\n".join(f"- {name}: {value:.2f}" for name, value in scores.items())
+    return CARD.format(settings=settings, scores=table)

@@ -1,0 +1,489 @@
+"""The neural parser: tokenizer, windows, heads, decoding, and the parser as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rhetorica import Document, Span, load
+from rhetorica.errors import ModelError, UnknownName
+from rhetorica.parsers.neural import NeuralParser, network, windows
+from rhetorica.parsers.neural.decode import EXACT, decode, decode_kbest
+from rhetorica.parsers.neural.network import Config, Network
+from rhetorica.parsers.neural.parser import spans_between
+from rhetorica.parsers.neural.units import (
+    EDU_FEATURES,
+    SPAN_FEATURES,
+    Units,
+    edu_features,
+    span_features,
+)
+from rhetorica.parsers.neural.wordpiece import TYPES, Pieces, WordPiece
+
+VOCABULARY = [
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]"),
+    *"abcdefghijklmnopqrstuvwxyz.,!?'\"-",
+    *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"),
+    *("the", "it", "rain", "##ed", "##s", "because", "wet", "is", "when", "but"),
+]
+MODELS = [
+    Path(os.environ["RHETORICA_NEURAL_MODEL"]) if "RHETORICA_NEURAL_MODEL" in os.environ else None,
+    Path(network.__file__).parents[2] / "models" / "en_neural",
+]
+TRICKY = [
+    "",
+    " \n\t ",
+    "word",
+    "It rained. It is wet, because it rained!",
+    "Naïve CAFÉ — “quoted” … don't",
+    "emoji 🙂👩‍👩‍👧 and\x00NUL\ufffd\u200d soft\u00adhyphen",
+    "שלום עולם. مرحبا بالعالم.",
+    "漢字かな交じり文です。İstanbul ǅ ﬁ",
+    "x" * 150 + " end",
+    "a\r\nb\rc\n\n\nd\u2028e\u00a0f",
+    "https://example.org/a_b?c=d&e=f (v1.2.3-rc4) 1,000.50€",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> WordPiece:
+    return WordPiece(VOCABULARY)
+
+
+class TestWordPiece:
+    @pytest.mark.parametrize("text", TRICKY)
+    def test_places_are_in_order_and_inside(self, tokenizer: WordPiece, text: str) -> None:
+        pieces = tokenizer(text)
+        assert (pieces.starts < pieces.ends).all()
+        assert (np.diff(pieces.starts) >= 0).all()
+        assert not len(pieces) or pieces.ends[-1] <= len(text)
+        assert not len(pieces) or pieces.begins[0]
+        assert ((pieces.types >= 0) & (pieces.types < TYPES)).all()
+
+    def test_longest_piece_first(self, tokenizer: WordPiece) -> None:
+        pieces = tokenizer("Rained")
+        assert [VOCABULARY[id] for id in pieces.ids] == ["rain", "##ed"]
+        assert list(zip(pieces.starts, pieces.ends, strict=True)) == [(0, 4), (4, 6)]
+        assert pieces.begins.tolist() == [True, False]
+
+    def test_case_and_layout(self, tokenizer: WordPiece) -> None:
+        pieces = tokenizer("It IS\nwet.\n\nBut")
+        starts = pieces.begins
+        assert pieces.layouts[starts].tolist() == [3, 1, 2, 0, 3]
+        assert (pieces.types // 4)[starts].tolist() == [1, 2, 0, 0, 1]
+
+    def test_blank_line_by_any_line_break(self, tokenizer: WordPiece) -> None:
+        for space in ("\n\n", "\r\n\r\n", "\r\r", "\n \n"):
+            assert tokenizer(f"it{space}it").layouts.tolist() == [3, 3]
+        for space in ("\n", "\r\n", "\r", " \n "):
+            assert tokenizer(f"it{space}it").layouts.tolist() == [3, 2]
+
+    def test_cuts_inside_a_word(self, tokenizer: WordPiece) -> None:
+        pieces = tokenizer("itwet", [0, 2])
+        assert [VOCABULARY[id] for id in pieces.ids] == ["it", "wet"]
+        assert pieces.starts.tolist() == [0, 2]
+
+    def test_every_cut_part_has_a_piece(self, tokenizer: WordPiece) -> None:
+        text = "it \x00\x00 wet"
+        pieces = tokenizer(text, [0, 3, 6])
+        assert pieces.starts.tolist() == [0, 3, 6]
+        assert pieces.ids[1] == VOCABULARY.index("[UNK]")
+
+    @pytest.mark.parametrize("text", TRICKY)
+    def test_same_as_the_tokenizers_library(self, text: str) -> None:
+        tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+        pieces = [*VOCABULARY, "naive", "cafe", "##ve", "na", "漢", "字", "。", "—", "“", "”", "…"]
+        theirs = tokenizers.BertWordPieceTokenizer(
+            {piece: index for index, piece in enumerate(pieces)}, lowercase=True
+        )
+        found = theirs.encode(text, add_special_tokens=False)
+        ours = WordPiece(pieces)(text)
+        assert ours.ids.tolist() == found.ids
+        assert list(zip(ours.starts.tolist(), ours.ends.tolist(), strict=True)) == found.offsets
+
+
+class TestWindows:
+    @given(st.integers(0, 200), st.integers(3, 20), st.integers(0, 2))
+    def test_each_piece_is_owned_once(self, length: int, width: int, overlap: int) -> None:
+        starts = windows.window_starts(length, width=width, overlap=overlap)
+        if not length:
+            assert not len(starts)
+            return
+        ranges = windows.owned_ranges(starts, length, width=width)
+        assert ranges[0][0] == 0
+        assert ranges[-1][1] == length
+        assert all(left[1] == right[0] for left, right in pairwise(ranges))
+        for start, (begin, end) in zip(starts, ranges, strict=True):
+            assert start <= begin < end <= start + width
+
+    @given(st.integers(1, 100), st.integers(3, 20))
+    def test_stitching_gives_the_row_back(self, length: int, width: int) -> None:
+        row = np.arange(length) + 10
+        starts = windows.window_starts(length, width=width, overlap=2)
+        table = windows.fill_windows(row, starts, 1, 2, width=width)
+        assert (table[:, 0] == 1).all()
+        assert (table[:, -1] == 2).all()
+        states = table[..., None].astype(np.float32)
+        back = np.zeros((length, 1), dtype=np.float32)
+        ranges = windows.owned_ranges(starts, length, width=width)
+        windows.stitch(back, states, starts.tolist(), ranges)
+        assert back[:, 0].tolist() == row.tolist()
+
+
+def units(n_edus: int) -> Units:
+    """Two pieces an EDU, two EDUs a sentence, two sentences a paragraph."""
+    places = np.arange(n_edus)
+    return Units(2 * np.arange(n_edus + 1), places % 2 == 0, places % 4 == 0)
+
+
+class TestUnits:
+    def test_shapes(self) -> None:
+        some = units(7)
+        assert edu_features(some).shape == (7, EDU_FEATURES)
+        starts, ends = np.triu_indices(8, 1)
+        assert span_features(some, starts, ends).shape == (len(starts), SPAN_FEATURES)
+        assert some.sentences.tolist() == [0, 0, 1, 1, 2, 2, 3]
+        assert some.paragraphs.tolist() == [0, 0, 0, 0, 1, 1, 1]
+
+
+def all_trees(start: int, end: int) -> Iterator[tuple[tuple[int, int, int], ...]]:
+    if end - start < 2:
+        yield ()
+        return
+    for split in range(start + 1, end):
+        for left in all_trees(start, split):
+            for right in all_trees(split, end):
+                yield ((start, split, end), *left, *right)
+
+
+class TestDecode:
+    @pytest.mark.parametrize("n_edus", range(1, 7))
+    def test_minimum_bayes_risk_equals_brute_force(self, n_edus: int) -> None:
+        rng = np.random.default_rng(n_edus)
+        scores = rng.normal(size=(n_edus + 1,) * 3).astype(np.float32) * 2
+        trees = list(all_trees(0, n_edus))
+        weights = np.array([np.exp(sum(float(scores[join]) for join in tree)) for tree in trees])
+        weights /= weights.sum()
+        posterior: dict[tuple[int, int], float] = {}
+        for tree, weight in zip(trees, weights, strict=True):
+            for start, _, end in tree:
+                posterior[start, end] = posterior.get((start, end), 0.0) + weight
+        expected = [sum(posterior[i, j] for i, _, j in tree) for tree in trees]
+        found = decode(n_edus, lambda places: scores)
+        got = sum(posterior[join.start, join.end] for join in found)
+        assert got == pytest.approx(max(expected, default=0.0))
+        for join in found:
+            assert join.probability == pytest.approx(posterior[join.start, join.end], abs=1e-5)
+
+    def test_kbest_are_the_most_probable(self) -> None:
+        scores = np.random.default_rng(0).normal(size=(6, 6, 6)).astype(np.float32)
+        trees = list(all_trees(0, 5))
+        totals = np.array([sum(float(scores[join]) for join in tree) for tree in trees])
+        wanted = np.sort(totals - np.log(np.exp(totals).sum()))[::-1][:4]
+        found = decode_kbest(5, lambda places: scores, 4)
+        assert [score for _, score in found] == pytest.approx(wanted.tolist(), abs=1e-5)
+
+    @given(st.integers(0, 60), st.integers(2, 9), st.integers(0, 5))
+    @settings(deadline=None, max_examples=60)
+    def test_stages_make_a_whole_tree(self, n_edus: int, exact: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        levels = [np.flatnonzero(rng.random(n_edus) < share) for share in (0.1, 0.4)]
+        asked: list[int] = []
+
+        def score(places: np.ndarray) -> np.ndarray:
+            asked.append(len(places) - 1)
+            return rng.normal(size=(len(places),) * 3).astype(np.float32)
+
+        joins = decode(n_edus, score, levels, exact=exact)
+        assert len(joins) == max(0, n_edus - 1)
+        assert all(size <= exact for size in asked)
+        todo = [(0, n_edus)] if n_edus > 1 else []
+        for start, split, end, _ in joins:  # preorder, as RSTTree wants it
+            assert todo.pop() == (start, end)
+            todo += [part for part in ((split, end), (start, split)) if part[1] - part[0] > 1]
+
+    def test_a_long_document_keeps_its_paragraphs(self) -> None:
+        n_edus = EXACT + 100
+        paragraphs = np.arange(0, n_edus, 20)
+        joins = decode(n_edus, lambda p: np.zeros((len(p),) * 3, np.float32), [paragraphs])
+        ranges = {(join.start, join.end) for join in joins}
+        assert all((int(p), min(int(p) + 20, n_edus)) in ranges for p in paragraphs)
+
+
+class Fake(Network):
+    """Random heads over random states: no encoder needed."""
+
+    def states(self, pieces: Pieces) -> np.ndarray:
+        table = np.random.default_rng(5).normal(size=(len(VOCABULARY), 12)).astype(np.float32)
+        shift = np.random.default_rng(6).normal(size=(TYPES, 12)).astype(np.float32)
+        return table[pieces.ids] + shift[pieces.types]
+
+
+def random_weights() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(1)
+    hidden, edu, lstm, span, pair, label, arc = 12, 8, 5, 7, 4, 6, 5
+    wide, unit = edu + 2 * lstm, 2 * lstm
+    shapes: dict[str, tuple[int, ...]] = {
+        "marker.near": (9, 5 * hidden),
+        "marker.out": (12, 9),
+        "edus.attention": (1, hidden),
+        "edus.words": (edu, 3 * hidden),
+        "edus.features": (edu, EDU_FEATURES),
+        "edus.out": (edu, wide + 2 * unit),
+        "trees.salience": (1, edu),
+        "trees.left": (pair + 1, span),
+        "trees.right": (pair + 1, span),
+        "trees.whole": (pair + 1, span),
+        "trees.splits": (pair, 2 * edu),
+        "trees.label_parts": (label, 3 * span + 2 * edu),
+        "trees.labels": (3, label),
+        "arcs.dependents": (arc, edu),
+        "arcs.heads": (arc, edu),
+        "arcs.root": (1, edu),
+        "arcs.head_bias": (1, arc),
+        "arcs.relation_parts": (label, 2 * edu),
+        "arcs.relations": (2, label),
+    }
+    for name in ("trees.spans", "trees.label_spans"):
+        shapes[f"{name}.starts"] = (span, 2 * edu)
+    found = {f"{name}.weight": rng.normal(size=shape) for name, shape in shapes.items()}
+    found |= {f"{name}.bias": rng.normal(size=shape[0]) for name, shape in shapes.items()}
+    for name in ("trees.spans", "trees.label_spans"):
+        found[f"{name}.ends.weight"] = rng.normal(size=(span, 2 * edu))
+        found[f"{name}.pooled.weight"] = rng.normal(size=(span, 2 * edu))
+        found[f"{name}.features.weight"] = rng.normal(size=(span, SPAN_FEATURES))
+    for name, inputs in (("edus", edu), ("sentences", wide), ("paragraphs", unit)):
+        for way in ("l0", "l0_reverse"):
+            found[f"edus.{name}.weight_ih_{way}"] = rng.normal(size=(4 * lstm, inputs))
+            found[f"edus.{name}.weight_hh_{way}"] = rng.normal(size=(4 * lstm, lstm))
+            found[f"edus.{name}.bias_ih_{way}"] = rng.normal(size=4 * lstm)
+            found[f"edus.{name}.bias_hh_{way}"] = rng.normal(size=4 * lstm)
+    found |= {"edus.norm.weight": np.ones(edu), "edus.norm.bias": np.zeros(edu)}
+    found |= {"edus.source.weight": rng.normal(size=(3, edu))}
+    found |= {"trees.label_bias.weight": rng.normal(size=(3, 3))}
+    found |= {"arcs.product": rng.normal(size=(arc, arc))}
+    found |= {"arcs.distance.weight": rng.normal(size=(3 * network.N_DISTANCES, 1))}
+    found |= {"arcs.relation_distance.weight": rng.normal(size=(network.N_DISTANCES, label))}
+    return {name: value.astype(np.float32) for name, value in found.items()}
+
+
+@pytest.fixture(scope="module")
+def fake(tokenizer: WordPiece) -> Network:
+    config = Config(
+        ("gum", "umuc", "scidtb"),
+        (("NS", "causal-cause"), ("NN", "joint-list"), ("SN", "causal-cause")),
+        (0, 1, 2),
+        ("elab-addition", "joint"),
+        "none",
+    )
+    return Fake(config, tokenizer, None, random_weights())
+
+
+class TestHeads:
+    def test_blocks_are_scored_as_in_the_whole_chart(self, fake: Network) -> None:
+        some = units(9)
+        rng = np.random.default_rng(0)
+        edus = rng.normal(size=(9, 8)).astype(np.float32)
+        spans = fake.spans(edus, some)
+        whole, places = spans.splits(np.arange(10)), np.array([0, 2, 3, 7, 9])
+        part = spans.splits(places)
+        for a, s, b in ((0, 1, 2), (0, 2, 4), (1, 3, 4), (2, 3, 4)):
+            assert part[a, s, b] == pytest.approx(
+                whole[places[a], places[s], places[b]], rel=1e-4, abs=1e-4
+            )
+
+    def test_probabilities_add_up(self, fake: Network) -> None:
+        some = units(6)
+        edus = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32)
+        assert fake.spans(edus, some).labels([(0, 1, 6), (1, 3, 6)]).sum(1) == pytest.approx(1)
+        heads = np.exp(fake.arcs(edus, some, 2))
+        assert heads.sum(1) == pytest.approx(1)
+        assert np.diagonal(heads[:, 1:]).max() < 1e-6
+
+
+@pytest.fixture(scope="module")
+def parser(fake: Network) -> NeuralParser:
+    return NeuralParser(fake)
+
+
+def check(text: str, parser: NeuralParser) -> None:
+    """Check what every parse promises."""
+    parse = parser(text)
+    doc = parse.document
+    assert doc.text == text
+    assert "".join("".join(edu.split()) for edu in parse.edus) == "".join(text.split())
+    assert parse.tree.n_edus == len(doc.edus)
+    assert parse.dependencies.n_edus == len(doc.edus)
+    if doc.edus:
+        starts = {edu.start for edu in doc.edus}
+        assert {part.start for part in doc.sentences} <= starts
+        assert {part.start for part in doc.paragraphs} <= {part.start for part in doc.sentences}
+        assert parse.scores is not None
+        assert all(0 <= p <= 1.0001 for p in (*parse.scores.spans, *parse.scores.relations))
+    assert parser(text) == parse
+
+
+class TestParser:
+    @pytest.mark.parametrize("text", [*TRICKY, "x" * 50_000, "\x00", "🙂", "\u200d"])
+    def test_any_text(self, parser: NeuralParser, text: str) -> None:
+        check(text, parser)
+
+    @given(st.text(alphabet="it. \n,A\x00é漢🙂", max_size=80))
+    @settings(deadline=None, max_examples=80)
+    def test_edus_cover_the_text(self, parser: NeuralParser, text: str) -> None:
+        check(text, parser)
+
+    def test_given_layers_are_kept(self, parser: NeuralParser) -> None:
+        text = "it rained. it is wet\x00 \x00\x00 because it rained."
+        edus = (Span(0, 4), Span(4, 10), Span(11, 21), Span(22, 24), Span(25, 43))
+        sentences, paragraphs = (Span(0, 10), Span(11, 43)), (Span(0, 43),)
+        parse = parser(Document(text, edus, sentences=sentences, paragraphs=paragraphs, id="x"))
+        assert parse.document.edus == edus
+        assert parse.document.sentences == sentences
+        assert parse.document.paragraphs == paragraphs
+        assert parse.id == "x"
+        assert parse.scores is not None
+        assert parse.scores.boundaries == (1.0,) * 5
+
+    def test_given_sentences_begin_edus(self, parser: NeuralParser) -> None:
+        text = "it rained it is wet"
+        doc = parser(Document(text, sentences=(Span(0, 9), Span(10, 19)))).document
+        assert 10 in {edu.start for edu in doc.edus}
+
+    def test_kbest(self, parser: NeuralParser) -> None:
+        doc = Document.from_edus(["it", "is wet", "because", "it rained"])
+        assert parser(doc).kbest == ()
+        parse = parser(doc, kbest=3)
+        scores = [candidate.score for candidate in parse.kbest]
+        assert len(scores) == 3
+        assert scores == sorted(scores, reverse=True)
+
+    def test_dependency_scheme(self, fake: Network) -> None:
+        parse = NeuralParser(fake, scheme="scidtb")(Document.from_edus(["it", "is wet", "but"]))
+        assert parse.dependencies.n_edus == 3
+        assert parse.provenance["scheme"] == "scidtb"
+        assert NeuralParser(fake, scheme="scidtb")("").edus == []
+
+    def test_unknown_scheme(self, fake: Network) -> None:
+        with pytest.raises(UnknownName, match="scidtb"):
+            NeuralParser(fake, scheme="pdtb")  # type: ignore[arg-type]
+
+    def test_pipe_keeps_order(self, parser: NeuralParser) -> None:
+        texts = [f"it rained. {'it is wet. ' * n}" for n in range(7)]
+        alone = [parser(text) for text in texts]
+        assert list(parser.pipe(texts)) == alone
+        assert list(parser.pipe(iter(texts), workers=2)) == alone
+
+    def test_segment(self, parser: NeuralParser) -> None:
+        text = "it rained. it is wet."
+        assert parser.segment(text).document == parser(text).document
+
+    def test_a_long_text_is_parsed_in_stages(self, parser: NeuralParser) -> None:
+        text = "\n\n".join("it rained. it is wet because it rained." for _ in range(200))
+        parse = NeuralParser(parser.network)(text)
+        assert len(parse.edus) > EXACT
+        assert parse.tree.n_edus == len(parse.edus)
+
+
+def test_spans_between_covers_what_precedes_the_first() -> None:
+    assert spans_between("\x00 it rained", [2, 5]) == (Span(0, 4), Span(5, 11))
+    assert spans_between("", [0]) == ()
+
+
+class TestModelDirectory:
+    def test_missing(self, tmp_path: Path) -> None:
+        with pytest.raises(ModelError, match="no such model directory"):
+            NeuralParser.load(tmp_path / "nothing")
+
+    def test_damaged(self, tmp_path: Path) -> None:
+        with pytest.raises(ModelError, match=r"config\.json"):
+            NeuralParser.load(tmp_path)
+        (tmp_path / "config.json").write_text("{}")
+        with pytest.raises(ModelError, match="format"):
+            NeuralParser.load(tmp_path)
+        (tmp_path / "config.json").write_text('{"format": 1, "joins": []}')
+        with pytest.raises(ModelError, match="damaged"):
+            NeuralParser.load(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def trained() -> NeuralParser:
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    for directory in MODELS:
+        if directory and (directory / "config.json").is_file():
+            return NeuralParser.load(directory)
+    pytest.skip("the trained model is not here: set RHETORICA_NEURAL_MODEL to its directory")
+
+
+class TestTrained:
+    def test_sense(self, trained: NeuralParser) -> None:
+        parse = trained("The street is wet because it rained all night. We stayed at home.")
+        assert parse.edus == [
+            "The street is wet",
+            "because it rained all night.",
+            "We stayed at home.",
+        ]
+        assert parse.tree.joins[1].nuclearity == "NS"
+        assert parse.tree.joins[1].relation.startswith("causal")
+
+    def test_paragraphs_from_layout(self, trained: NeuralParser) -> None:
+        text = "Weather\n\nIt rained all day.\nIt was cold.\n\nThen the sun came out."
+        doc = trained(text).document
+        assert text[: doc.paragraphs[0].end] == "Weather"
+        assert text.index("Then") in {part.start for part in doc.paragraphs}
+
+    @pytest.mark.parametrize("text", [*TRICKY, "x" * 50_000, "\x00"])
+    def test_any_text(self, trained: NeuralParser, text: str) -> None:
+        check(text, trained)
+
+
+def test_numpy_heads_equal_torch(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from rhetorica.train.neural import model
+
+    torch.manual_seed(0)
+    inventory = model.Inventory(
+        ("gum",), (("NS", "a"), ("NN", "b")), (0, 1), (("NS", "a"),), ("x", "y"), ("N",), ("r",), ()
+    )
+    theirs = model.Network(20, inventory).eval()
+    weights = network.as_weights(
+        {name: value.detach().numpy() for name, value in theirs.state_dict().items()}
+    )
+    config = Config(("gum",), inventory.joins, (0, 1), ("x", "y"), "none")
+    ours = Network(config, WordPiece(VOCABULARY), None, weights)
+    some = units(11)
+    states = torch.randn(22, model.HIDDEN)
+    joins = [(0, 4, 11), (0, 1, 4), (4, 9, 11)]
+    arcs = np.array([[0, 1], [3, 2], [10, 0]])
+    with torch.no_grad():
+        edus = theirs.edus(states, some, 0)
+        mine = ours.edus(states.numpy(), some)
+        assert mine == pytest.approx(edus.numpy(), abs=1e-4)
+        marks = theirs.marker(states, 0).softmax(1).numpy()
+        assert ours.marks(states.numpy()) == pytest.approx(marks, abs=1e-5)
+        spans = ours.spans(mine, some)
+        inside = np.array([(i < k < j) for i, k, j in np.ndindex(12, 12, 12)]).reshape(12, 12, 12)
+        chart = theirs.trees.chart(edus, some).numpy()
+        assert spans.splits(np.arange(12))[inside] == pytest.approx(chart[inside], abs=1e-4)
+        labels = theirs.trees.label_logits(edus, some, torch.tensor(joins), 0).softmax(1)
+        assert spans.labels(joins) == pytest.approx(labels.numpy(), abs=1e-5)
+        heads = theirs.arcs(edus, some, 0).softmax(1).numpy()
+        assert np.exp(ours.arcs(mine, some, 0)) == pytest.approx(heads, abs=1e-5)
+        names = theirs.arcs.relation_logits(edus, some, torch.from_numpy(arcs)).softmax(1)
+        assert ours.arc_relations(mine, some, arcs) == pytest.approx(names.numpy(), abs=1e-5)
+
+
+def test_segments_for_parsers_that_need_syntax() -> None:
+    text = "We stayed at home because it rained. The umbrella, which was old, leaked."
+    by_itself = load("en")(text)
+    with_syntax = load("en", parser="li2014", segmenter="neural")(text)
+    assert with_syntax.edus == by_itself.edus
+    assert with_syntax.scores is not None
+    assert with_syntax.scores.boundaries == pytest.approx(by_itself.scores.boundaries)
