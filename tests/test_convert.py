@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 from hypothesis import given
 
-from rhetorica import AnnotatedTree, DepTree, Join, Node, RSTTree
-from rhetorica.convert import Convention, same_units, to_annotated, to_dependencies, to_rst
+from rhetorica import AnnotatedTree, DepTree, Document, Join, Node, Parse, RSTTree
+from rhetorica.convert import (
+    Convention,
+    relabel,
+    same_units,
+    to_annotated,
+    to_dependencies,
+    to_rst,
+)
 from rhetorica.errors import NonProjective
+from rhetorica.parses import Candidate
+from rhetorica.trees import Label
 from strategies import annotated_trees, dep_trees, rst_trees
 
 CONVENTIONS = get_args(Convention)
@@ -161,3 +171,36 @@ def test_large_trees_convert_without_recursion(nuclearity: str, branching: str) 
     for convention in CONVENTIONS:
         dependencies = to_dependencies(tree, multinuclear=convention)
         assert to_rst(dependencies, multinuclear=convention) == tree
+
+
+class TestRelabel:
+    @given(annotated_trees())
+    def test_shape_stays_and_all_shapes_agree(self, tree: AnnotatedTree) -> None:
+        new = relabel(tree, lambda name: f"{name}!")
+        assert new.extents == tree.extents
+        for old, now in zip(tree.nodes, new.nodes, strict=True):
+            assert now.relation == (
+                old.relation if old.relation in ("", "span") else f"{old.relation}!"
+            )
+        assert all(edge.relation.endswith("!") for edge in new.secondary)
+        assert to_rst(new) == relabel(to_rst(tree), lambda name: f"{name}!")
+        assert to_dependencies(new) == relabel(to_dependencies(tree), lambda name: f"{name}!")
+
+    def test_names_that_become_one_are_in_the_inventory_once(self) -> None:
+        tree = replace(
+            to_annotated(RSTTree(2, (Join(0, 1, 2, "NN", "list"),))),
+            inventory=(("list", "multinuc"), ("sequence", "multinuc"), ("cause", "rst")),
+        )
+        assert relabel(tree, lambda name: "any").inventory == (("any", "multinuc"), ("any", "rst"))
+
+    def test_nothing_to_map(self) -> None:
+        tree = RSTTree(2, (Join(0, 1, 2, "NN", "list"),))
+        assert relabel(tree, None) is tree
+
+    def test_parses_with_their_candidates(self) -> None:
+        tree = RSTTree(2, (Join(0, 1, 2, "NN", "list"),))
+        parse = Parse(Document.from_edus(["A", "B"]), tree, kbest=(Candidate(tree, 1.0),))
+        new = parse.relabel(str.upper)
+        assert new.tree.joins[0].label == Label("NN", "LIST")
+        assert new.kbest[0].tree == new.tree
+        assert Parse(parse.document).relabel(str.upper).source is None

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from rhetorica import AnnotatedTree, DepTree, Join, Node, RSTTree, SecondaryEdge, Signal
 from rhetorica.errors import InvalidTree
-from rhetorica.trees import crossing, subtree_extents
+from rhetorica.trees import Label, crossing, subtree_extents
 from strategies import annotated_trees, dep_trees, rst_trees
 
 LARGE = 20_000
@@ -184,3 +184,18 @@ def test_deep_trees(to_the_right: bool) -> None:
         edu(str(i), head, "satellite" if head >= 0 else "root") for i, head in enumerate(heads)
     ]
     assert AnnotatedTree(tuple(nodes)).extents[tree.root] == (0, LARGE)
+
+
+class TestLabels:
+    def test_one_order_whatever_a_model_has(self) -> None:
+        label = Label("SN", "cause")
+        assert Label.read(["SN", "cause"]) == label
+        assert Label.read(["cause", "SN"], ["relation", "nuclearity"]) == label
+        assert Label.read(["cause", False], ["relation", "multinuclear"]) == Label("NS", "cause")
+        with pytest.raises(ValueError, match="zip"):
+            Label.read(["SN", "cause", "more"])
+
+    def test_of_joins_and_arcs(self) -> None:
+        assert Join(0, 1, 2, "SN", "cause").label == Label("SN", "cause")
+        tree = DepTree((-1, 0, 0), ("ROOT", "cause", "list"), (False, False, True))
+        assert tree.labels() == [("NS", "ROOT"), ("NS", "cause"), ("NN", "list")]

@@ -10,9 +10,10 @@ made binary by grouping the latter n - 1 nodes, so each later nucleus depends on
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar, cast
 
 from rhetorica.errors import NonProjective
 from rhetorica.trees import (
@@ -29,6 +30,9 @@ from rhetorica.trees import (
 
 Convention = Literal["chain", "star"]
 Tree: TypeAlias = AnnotatedTree | RSTTree | DepTree
+AnyTree = TypeVar("AnyTree", bound=Tree)
+RelationMap: TypeAlias = Callable[[str], str]
+"""A map from relation to relation, such as `RelationSet.coarse`."""
 
 SPAN = "span"
 SAME_UNIT = frozenset({"same-unit", "sameunit", "same_unit"})
@@ -72,6 +76,37 @@ def to_dependencies(tree: Tree, *, multinuclear: Convention = "star") -> DepTree
     return _binary_to_dependencies(tree)
 
 
+def relabel(tree: AnyTree, mapping: RelationMap | None) -> AnyTree:
+    """Give every relation of a tree another name (None: leave them); its shape stays.
+
+    What only holds a tree together (the root's label, "span") keeps its name.
+
+    >>> tree = RSTTree(2, (Join(0, 1, 2, "NN", "joint-list"),))
+    >>> relabel(tree, lambda name: name.partition("-")[0]).joins[0].relation
+    'joint'
+    """
+    return tree if mapping is None else cast("AnyTree", _relabelled(tree, mapping))
+
+
+def _relabelled(tree: Tree, mapping: RelationMap) -> Tree:
+    if isinstance(tree, RSTTree):
+        joins = (join._replace(relation=mapping(join.relation)) for join in tree.joins)
+        return replace(tree, joins=tuple(joins))
+    if isinstance(tree, DepTree):
+        relations = (
+            ROOT_RELATION if head == ROOT else mapping(relation)
+            for head, _, relation in tree.arcs()
+        )
+        return replace(tree, relations=tuple(relations))
+    nodes = (
+        node if node.relation in ("", SPAN) else node._replace(relation=mapping(node.relation))
+        for node in tree.nodes
+    )
+    edges = (edge._replace(relation=mapping(edge.relation)) for edge in tree.secondary)
+    inventory = dict.fromkeys((mapping(name), kind) for name, kind in tree.inventory)
+    return replace(tree, nodes=tuple(nodes), secondary=tuple(edges), inventory=tuple(inventory))
+
+
 def _nearest_first(tree: AnnotatedTree, index: int) -> list[int]:
     """Order a node's satellites: those to its right, nearest first, then those to its left."""
     satellites = tree.satellites[index]
@@ -109,11 +144,12 @@ def _join_nuclei(
 def _join_satellite(
     nucleus: tuple[int, int], satellite: tuple[int, int], relation: str, joins: list[Join]
 ) -> tuple[int, int]:
-    (left, right, nuclearity) = (nucleus, satellite, "NS")
     if satellite[0] < nucleus[0]:
-        (left, right, nuclearity) = (satellite, nucleus, "SN")
-    joins.append(Join(left[0], left[1], right[1], nuclearity, relation))  # type: ignore[arg-type]
-    return left[0], right[1]
+        join = Join(*satellite, nucleus[1], "SN", relation)
+    else:
+        join = Join(*nucleus, satellite[1], "NS", relation)
+    joins.append(join)
+    return join.start, join.end
 
 
 def _debinarize(tree: RSTTree) -> AnnotatedTree:

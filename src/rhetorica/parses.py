@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from rhetorica import convert
 from rhetorica.convert import Convention, Tree, to_annotated, to_dependencies, to_rst
 from rhetorica.document import Document
 from rhetorica.errors import InvalidTree
@@ -108,6 +109,15 @@ class Parse:
     def dependencies_as(self, multinuclear: Convention) -> DepTree:
         """Return the dependency tree with the given convention for multinuclear relations."""
         return to_dependencies(self._tree, multinuclear=multinuclear)
+
+    def relabel(self, mapping: convert.RelationMap) -> Parse:
+        """Return the parse with other names of relations, see `rhetorica.convert.relabel`.
+
+        Scores stay: where relations become one, the probability of a relation is at least that.
+        """
+        source = None if self.source is None else convert.relabel(self.source, mapping)
+        kbest = (replace(one, tree=convert.relabel(one.tree, mapping)) for one in self.kbest)
+        return replace(self, source=source, kbest=tuple(kbest))
 
     def to(self, format: str) -> str:
         """Return the text of a file in one of the formats of `rhetorica.formats`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from rhetorica.errors import InvalidTree
 
@@ -25,6 +25,31 @@ ROOT = -1
 ROOT_RELATION = "ROOT"
 
 
+class Label(NamedTuple):
+    """What holds between two units: which is the nucleus, and the relation; in this order.
+
+    In a dependency the head comes first: its satellites are "NS", other nuclei "NN".
+    """
+
+    nuclearity: Nuclearity
+    relation: str
+
+    @classmethod
+    def read(
+        cls, row: Sequence[str | bool], order: Sequence[str] = ("nuclearity", "relation")
+    ) -> Label:
+        """Make a label of a row in a model's settings; models of before have other orders.
+
+        >>> Label.read(["cause", "SN"], ("relation", "nuclearity"))
+        Label(nuclearity='SN', relation='cause')
+        >>> Label.read(["list", True], ("relation", "multinuclear"))
+        Label(nuclearity='NN', relation='list')
+        """
+        named = dict(zip(order, row, strict=True))
+        nuclearity = named.get("nuclearity", "NN" if named.get("multinuclear") else "NS")
+        return cls(cast("Nuclearity", nuclearity), str(named["relation"]))
+
+
 class Join(NamedTuple):
     """An internal node of a binary tree: EDUs ``start:split`` and ``split:end``, joined.
 
@@ -37,6 +62,11 @@ class Join(NamedTuple):
     end: int
     nuclearity: Nuclearity
     relation: str
+
+    @property
+    def label(self) -> Label:
+        """Nuclearity and relation."""
+        return Label(self.nuclearity, self.relation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +373,11 @@ class DepTree:
             if head >= 0:
                 dependents[head].append(index)
         return dependents
+
+    def labels(self) -> list[Label]:
+        """Return, for each EDU, the label of the arc to its head."""
+        pairs = zip(self.multinuclear, self.relations, strict=True)
+        return [Label("NN" if nuclear else "NS", relation) for nuclear, relation in pairs]
 
     def arcs(self) -> Iterator[tuple[int, int, str]]:
         """Yield (head, dependent, relation) for every EDU, the root's with head -1."""

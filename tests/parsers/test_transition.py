@@ -38,9 +38,10 @@ from rhetorica.parsers.transition.features import (
 from rhetorica.parsers.transition.templates import LABEL, PAPER, PAPER_BAGS, STRUCTURE
 from rhetorica.parsers.transition.voting import WholeSteps, draw, elect, vote
 from rhetorica.text import annotate
+from rhetorica.trees import Label
 from strategies import rst_trees
 
-ACTIONS = Actions((("NN", "list"), ("NS", "cause"), ("SN", "cause")))
+ACTIONS = Actions((Label("NN", "list"), Label("NS", "cause"), Label("SN", "cause")))
 
 
 def random_scorer(seed: int, n_actions: int):  # type: ignore[no-untyped-def]
@@ -193,11 +194,11 @@ def test_what_cannot_be_done_is_refused(sequence: list[int]) -> None:
 
 def test_actions_are_checked() -> None:
     with pytest.raises(InvalidTree, match="not NS, SN or NN"):
-        Actions((("SS", "cause"),))  # type: ignore[arg-type]
+        Actions((Label("SS", "cause"),))  # type: ignore[arg-type]
     with pytest.raises(InvalidTree, match="twice"):
-        Actions((("NS", "cause"), ("NS", "cause")))
+        Actions((Label("NS", "cause"), Label("NS", "cause")))
     with pytest.raises(InvalidTree, match="'contrast'"):
-        ACTIONS.reduce("NN", "contrast")
+        ACTIONS.reduce(Label("NN", "contrast"))
     with pytest.raises(InvalidTree, match="-1"):
         Forest(-1, ACTIONS)
     with pytest.raises(InvalidTree, match="width 0"):

@@ -30,6 +30,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.convert import relabel
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.files import write_text
@@ -61,7 +62,7 @@ from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import BITS, StateReader, Templates, Units
 from rhetorica.parsers.transition.voting import WholeSteps, elect, vote
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import Join, RSTTree
+from rhetorica.trees import Join, Label, RSTTree
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -438,11 +439,7 @@ class DPLPParser:
         return words.reshape(SLOTS, -1, len(self.actions_))
 
     def _target(self, parse: Parse, coarse: Callable[[str], str] | None) -> RSTTree:
-        joins = [
-            join._replace(relation=coarse(join.relation)) if coarse else join
-            for join in parse.tree.joins
-        ]
-        tree = RSTTree(parse.tree.n_edus, tuple(joins))
+        tree = relabel(parse.tree, coarse)
         return left_branching(tree) if self.branching == "left" else tree
 
     def _counts(self, doc: Document) -> Any:
@@ -561,7 +558,7 @@ class DPLPParser:
             tree = self._target(parse, coarse)
             if tree.n_edus < 2:
                 continue
-            known = [join[3:] in set(self.actions_.labels) for join in tree.joins]
+            known = [join.label in self.actions_.labels for join in tree.joins]
             if not all(known):
                 continue
             sequence = oracle(tree, self.actions_)
@@ -625,7 +622,7 @@ class DPLPParser:
         """Read a model folder."""
         try:
             config = json.loads((folder / "config.json").read_text("utf-8"))
-            labels = tuple((nuclearity, relation) for nuclearity, relation in config.pop("labels"))
+            labels = tuple(Label.read(row) for row in config.pop("labels"))
             config.pop("parser")
             parser = cls(**config)
             parser.actions_ = Actions(labels)

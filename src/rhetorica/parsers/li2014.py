@@ -30,7 +30,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.convert import Convention, to_dependencies
+from rhetorica.convert import Convention, relabel, to_dependencies
 from rhetorica.decode import (
     eisner,
     eisner_kbest,
@@ -41,18 +41,18 @@ from rhetorica.decode import (
 )
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
+from rhetorica.features.blocks import blocks
 from rhetorica.features.edus import EDUTable, edu_strings
 from rhetorica.files import write_text
 from rhetorica.learn.links import log_softmax
 from rhetorica.learn.online import OnlineLearner, Rule
 from rhetorica.learn.pairwise import Arcs, Template
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import ROOT, ROOT_RELATION, DepTree
+from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Label
 
 Decoder = Literal["eisner", "mst"]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Label = tuple[str, bool]
 
 BITS = 18
 """Features are hashed to 2 ** BITS rows of weights."""
@@ -220,12 +220,13 @@ class Li2014Parser:
         goes on from it.
         """
         trees = [self._target(parse, coarse) for parse in parses]
-        pairs = [list(zip(tree.relations, tree.multinuclear, strict=True)) for tree in trees]
-        self.labels_: list[Label] = sorted({label for tree in pairs for label in tree})
+        found = {label for tree in trees for label in tree.labels()}
+        # In this order equal scores are decided as they have always been.
+        self.labels_ = sorted(found, key=lambda label: (label.relation, label.nuclearity == "NN"))
         index = {label: i for i, label in enumerate(self.labels_)}
         examples = []
         for number, (parse, tree) in enumerate(zip(parses, trees, strict=True), 1):
-            labels = [index[label] for label in pairs[number - 1]]
+            labels = [index[label] for label in tree.labels()]
             examples.append(
                 Example(self.arcs(parse.document), np.array(tree.heads), np.array(labels))
             )
@@ -253,11 +254,7 @@ class Li2014Parser:
 
     def _target(self, parse: Parse, coarse: Callable[[str], str] | None) -> DepTree:
         tree = to_dependencies(parse.source or parse.tree, multinuclear=self.convention)
-        relations = [coarse(r) if coarse else r for r in tree.relations]
-        for i, head in enumerate(tree.heads):
-            if head == ROOT:
-                relations[i] = ROOT_RELATION
-        return DepTree(tree.heads, tuple(relations), tree.multinuclear)
+        return relabel(tree, coarse or str)
 
     def _learn(self, learner: OnlineLearner, example: Example) -> None:
         scores, labels = example.arcs.scores(learner.weights, self._root_label)
@@ -279,7 +276,7 @@ class Li2014Parser:
 
     @property
     def _root_label(self) -> int:
-        return self.labels_.index((ROOT_RELATION, False))
+        return self.labels_.index(Label("NS", ROOT_RELATION))
 
     def _decode(self, scores: npt.NDArray[np.float32]) -> Ints:
         table = _square(scores)
@@ -297,11 +294,12 @@ class Li2014Parser:
             return Parse(doc, DepTree(), provenance=about)
         table = EDUTable.of(doc)
         result = _Result(n)
-        members = np.arange(n)
+        members, paragraphs = np.arange(n), table.places.paragraph
         while len(members) > EXACT_EDUS:
             roots = []
-            for block in _blocks(members, doc.edu_paragraphs()):
-                roots.append(self._parse_part(doc, table, block, result))
+            begins = np.diff(paragraphs[members], prepend=-1) != 0
+            for block in blocks(begins, BLOCK_EDUS):
+                roots.append(self._parse_part(doc, table, members[block], result))
             members = np.array(roots)
         self._parse_part(doc, table, members, result)
         candidates: tuple[Candidate, ...] = ()
@@ -338,8 +336,8 @@ class Li2014Parser:
         chosen = [self.labels_[label] for label in labels.tolist()]
         return DepTree(
             tuple(heads.tolist()),
-            tuple(relation for relation, _ in chosen),
-            tuple(nuclear for _, nuclear in chosen),
+            tuple(label.relation for label in chosen),
+            tuple(label.nuclearity == "NN" for label in chosen),
         )
 
     def _probabilities(
@@ -379,10 +377,7 @@ class Li2014Parser:
             arcs = self.arcs(parse.document)
             table = _square(arcs.scores(self.weights_, self._root_label)[0])
             heads, units = np.array(tree.heads), np.arange(tree.n_edus)
-            labels = [
-                index.get(label, -1)
-                for label in zip(tree.relations, tree.multinuclear, strict=True)
-            ]
+            labels = [index.get(label, -1) for label in tree.labels()]
             known = np.flatnonzero((np.array(labels) >= 0) & (heads >= 0))
             relations = self.weights_[arcs.rows(heads, units)].sum(axis=1).astype(np.float64)
             relations[:, self._root_label] = -np.inf
@@ -443,6 +438,7 @@ class Li2014Parser:
             "seed": self.seed,
             "temperature": self.temperature,
             "relation_temperature": self.relation_temperature,
+            "label_order": list(Label._fields),
             "labels": [list(label) for label in self.labels_],
         }
         write_text(folder / "config.json", json.dumps(config, indent=2) + "\n")
@@ -458,7 +454,8 @@ class Li2014Parser:
         """Read a model folder."""
         try:
             config = json.loads((folder / "config.json").read_text("utf-8"))
-            labels = [(relation, nuclear) for relation, nuclear in config.pop("labels")]
+            order = config.pop("label_order", ("relation", "multinuclear"))
+            labels = [Label.read(row, order) for row in config.pop("labels")]
             config.pop("parser")
             parser = cls(**config)
             parser.labels_ = labels
@@ -490,22 +487,6 @@ class _Result:
         self.labels = np.zeros(n, dtype=np.int64)
         self.head_probabilities = np.ones(n)
         self.relation_probabilities = np.ones(n)
-
-
-def _blocks(members: Ints, paragraphs: Sequence[int]) -> list[Ints]:
-    """Cut EDUs into blocks of at most `BLOCK_EDUS`, between paragraphs where that can be."""
-    blocks: list[Ints] = []
-    start = cut = 0
-    for at in range(1, len(members) + 1):
-        if at == len(members) or paragraphs[members[at]] != paragraphs[members[at - 1]]:
-            cut = at
-        if at - start >= BLOCK_EDUS or at == len(members):
-            end = cut if cut > start else at
-            blocks.append(members[start:end])
-            start = cut = end
-    if start < len(members):
-        blocks.append(members[start:])
-    return blocks
 
 
 def _in_words(

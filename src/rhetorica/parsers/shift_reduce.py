@@ -32,6 +32,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.convert import relabel
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.files import write_text
@@ -53,7 +54,7 @@ from rhetorica.parsers.transition.system import Ints
 from rhetorica.parsers.transition.templates import GROUPS, LABEL, PAPER, PAPER_BAGS, STRUCTURE
 from rhetorica.parsers.transition.voting import Steps, WholeSteps, draw, elect, vote
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import Join, RSTTree
+from rhetorica.trees import Join, Label, RSTTree
 
 FeatureSet = Literal["paper", "extended"]
 FEATURE_SETS: tuple[FeatureSet, ...] = ("extended", "paper")
@@ -191,7 +192,7 @@ class ShiftReduceParser:
     ) -> ShiftReduceParser:
         """Learn from gold analyses of documents with syntax; ``coarse`` maps relations."""
         tell = progress or (lambda what, at, total: None)
-        trees = [_mapped(parse.tree, coarse) for parse in parses if parse.document.edus]
+        trees = [relabel(parse.tree, coarse) for parse in parses if parse.document.edus]
         self.actions_ = Actions.of(trees)
         if not self.actions_.labels:
             raise ModelError(
@@ -404,7 +405,7 @@ class ShiftReduceParser:
         """Read a model folder; ``beam`` and ``samples`` replace what it was saved with."""
         try:
             config = json.loads((folder / "config.json").read_text("utf-8"))
-            labels = tuple((nuclearity, relation) for nuclearity, relation in config.pop("labels"))
+            labels = tuple(Label.read(row) for row in config.pop("labels"))
             calibration = tuple(config.pop("calibration"))
             config.pop("parser")
             parser = cls(**config)
@@ -422,13 +423,6 @@ class ShiftReduceParser:
         if samples is not None:
             parser.samples = samples
         return parser
-
-
-def _mapped(tree: RSTTree, coarse: Callable[[str], str] | None) -> RSTTree:
-    if coarse is None:
-        return tree
-    joins = [Join(*join[:4], coarse(join.relation)) for join in tree.joins]
-    return RSTTree(tree.n_edus, tuple(joins))
 
 
 def _targets(name: str, examples: _Examples, n_actions: int) -> tuple[Flags, Flags, Flags]:

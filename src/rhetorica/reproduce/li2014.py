@@ -82,8 +82,8 @@ def top_weights(
     found = []
     for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
         if row in names:
-            relation, nuclear = parser.labels_[column]
-            label = f"{relation} (multinuclear)" if nuclear else relation
+            nuclearity, relation = parser.labels_[column]
+            label = f"{relation} (multinuclear)" if nuclearity == "NN" else relation
             found.append((names[row], label, float(parser.weights_[row, column])))
         if len(found) == count:
             break

@@ -14,7 +14,7 @@ from rhetorica import Document, Span, Token
 from rhetorica.decode import Bracketing, cky_kbest
 from rhetorica.errors import ModelError
 from rhetorica.evaluate.oracle import oracle_scores
-from rhetorica.parsers.codra.examples import Lessons, label_names
+from rhetorica.parsers.codra.examples import NOT_JOINED, Lessons, label_names
 from rhetorica.parsers.codra.parser import CodraParser, Settings, _relabelled
 from rhetorica.parsers.codra.rerank import (
     CUES,
@@ -24,7 +24,6 @@ from rhetorica.parsers.codra.rerank import (
     Reranker,
     _Flat,
     _Shape,
-    as_parse,
     as_tree,
     folds,
     gain,
@@ -35,10 +34,15 @@ from rhetorica.parsers.codra.rerank import (
 )
 from rhetorica.parsers.codra.sentence import SentenceModel
 from rhetorica.parsers.codra.stages import Node
-from rhetorica.parses import Parse
-from rhetorica.trees import Join, RSTTree
+from rhetorica.parses import Candidate, Parse
+from rhetorica.trees import Join, Label, RSTTree
 
-LABELS = [("", ""), ("elaboration", "NS"), ("attribution", "SN"), ("joint", "NN")]
+LABELS = [
+    NOT_JOINED,
+    Label("NS", "elaboration"),
+    Label("SN", "attribution"),
+    Label("NN", "joint"),
+]
 
 
 def cues(n: int, seed: int = 0) -> Cues:
@@ -55,11 +59,17 @@ def kbest(n: int, k: int, seed: int, start: int = 0) -> KBestList:
     return KBestList(start, n, tuple(found) or (Bracketing([], 0.0, []),))
 
 
+def as_parse(entry: KBestList) -> Parse:
+    doc = Document.from_edus(["x"] * entry.n_edus)
+    trees = [Candidate(as_tree(t, entry.n_edus, LABELS), t.score) for t in entry.trees]
+    return Parse(doc, trees[0].tree, kbest=tuple(trees))
+
+
 def slow_head(tree: Bracketing, start: int, end: int) -> int:
     while end - start > 1:
         at = next(a for a, (i, _, j) in enumerate(tree.joins) if (i, j) == (start, end))
         split = tree.joins[at][1]
-        start, end = (split, end) if LABELS[tree.labels[at]][1] == "SN" else (start, split)
+        start, end = (split, end) if LABELS[tree.labels[at]].nuclearity == "SN" else (start, split)
     return start
 
 
@@ -68,7 +78,7 @@ def slow_head(tree: Bracketing, start: int, end: int) -> int:
 def test_shapes(n: int, k: int, seed: int) -> None:
     entries = [kbest(n, k, seed), kbest(3, 2, seed + 1, start=n)]
     flat = _Flat.of(entries)
-    patterns = np.array([["NS", "SN", "NN"].index(LABELS[at][1]) for at in flat.labels])
+    patterns = np.array([["NS", "SN", "NN"].index(LABELS[at].nuclearity) for at in flat.labels])
     shape = _Shape.of(flat, patterns)
     at = 0
     for entry in entries:
@@ -81,7 +91,7 @@ def test_shapes(n: int, k: int, seed: int) -> None:
                 deepest = max(sum(c <= a and b <= d for c, d in inside) for a, b in inside)
                 assert shape.heights[at] == deepest
                 heads = slow_head(tree, i, split), slow_head(tree, split, j)
-                nucleus, satellite = heads[::-1] if LABELS[label][1] == "SN" else heads
+                nucleus, satellite = heads[::-1] if LABELS[label].nuclearity == "SN" else heads
                 assert shape.nuclei[at] == nucleus + entry.start
                 assert shape.satellites[at] == satellite + entry.start
                 at += 1
@@ -205,7 +215,7 @@ def test_single_edus_and_nothing(model: Reranker) -> None:
 def test_oracle_of_lists() -> None:
     entry = kbest(4, 5, 3)
     gold = KBestList(0, 4, (entry.trees[4],))
-    scores = oracle_scores([as_parse(gold, LABELS)], [as_parse(entry, LABELS)], k=5)
+    scores = oracle_scores([as_parse(gold)], [as_parse(entry)], k=5)
     assert scores[4].mean == 1
     assert scores[0].mean <= scores[3].mean < 1
 
@@ -267,7 +277,7 @@ def parse(seed: int, *, leaky: bool = False) -> Parse:
 
 def test_lists_of_unseen_sentences(tmp_path: Path) -> None:
     parses = [parse(seed, leaky=seed == 2) for seed in range(6)]
-    labels = label_names(parses, None)
+    labels = label_names(parses)
     lessons = Lessons(parses, labels, chains=False)
     ranges, golds = gold_sentences(parses[2].tree, lessons.facts[2], lessons)
     assert ranges == [(3, 6)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,11 +15,12 @@ from rhetorica.parsers.codra.sentence import Example
 from rhetorica.parsers.codra.stages import LONGEST
 from rhetorica.parsers.codra.units import Layout, runs
 from rhetorica.parses import Parse
-from rhetorica.trees import Join, RSTTree
+from rhetorica.trees import Label, RSTTree
 
 Ints = npt.NDArray[np.int64]
-Coarse = Callable[[str], str]
-Label = tuple[str, str]
+
+NOT_JOINED = Label.read(("", ""))
+"""The first label: of two units that are no join of the tree."""
 
 WINDOW_EDUS = 10
 """Longer windows of two sentences are left out of training: few, but with most of the joins."""
@@ -28,10 +29,10 @@ TREE_UNITS = 90
 ONE_STAGE_EDUS = 160
 
 
-def label_names(parses: Sequence[Parse], coarse: Coarse | None) -> list[Label]:
-    """Return the labels (relation, nuclearity) of gold trees, after the one for "not joined"."""
-    found = {_label(join, coarse) for parse in parses for join in parse.tree.joins}
-    return [("", ""), *sorted(found)]
+def label_names(parses: Sequence[Parse]) -> list[Label]:
+    """Return the labels of gold trees, by relation, after the one for "not joined"."""
+    found = {join.label for parse in parses for join in parse.tree.joins}
+    return [NOT_JOINED, *sorted(found, key=lambda label: (label.relation, label.nuclearity))]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,6 @@ class Lessons:
 
     parses: Sequence[Parse]
     labels: Sequence[Label]
-    coarse: Coarse | None = None
     chains: bool = True
 
     @cached_property
@@ -84,7 +84,7 @@ class Lessons:
         return examples
 
     def _gold(self, parse: Parse, layout: Layout) -> Ints:
-        return gold_labels(parse.tree, layout, self.labels, self.coarse)
+        return gold_labels(parse.tree, layout, self.labels)
 
     def roots(self) -> dict[int, dict[tuple[int, int], int]]:
         """Return the labels of gold constituents, by the identity of the document's facts."""
@@ -92,28 +92,18 @@ class Lessons:
         found = {}
         for parse, fact in zip(self.parses, self.facts, strict=True):
             found[id(fact)] = {
-                (join.start, join.end): index[_label(join, self.coarse)]
-                for join in parse.tree.joins
+                (join.start, join.end): index[join.label] for join in parse.tree.joins
             }
         return found
 
 
-def _label(join: Join, coarse: Coarse | None) -> Label:
-    return (coarse(join.relation) if coarse else join.relation, join.nuclearity)
-
-
-def gold_labels(
-    tree: RSTTree, layout: Layout, labels: Sequence[Label], coarse: Coarse | None
-) -> Ints:
+def gold_labels(tree: RSTTree, layout: Layout, labels: Sequence[Label]) -> Ints:
     """Return the label of each join of a layout, 0 for those that are not in the tree.
 
     A label that is not known counts as one that is never right: its join is left at 0.
     """
     index = {label: number for number, label in enumerate(labels)}
-    known = {
-        (join.start, join.split, join.end): index.get(_label(join, coarse), 0)
-        for join in tree.joins
-    }
+    known = {(join.start, join.split, join.end): index.get(join.label, 0) for join in tree.joins}
     edges = zip(*(edge.tolist() for edge in layout.edges()), strict=True)
     return np.array([known.get(join, 0) for join in edges], np.int64)
 

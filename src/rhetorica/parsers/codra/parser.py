@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from heapq import nlargest
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -30,11 +30,13 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.convert import relabel
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
+from rhetorica.features.blocks import blocks
 from rhetorica.files import write_text
 from rhetorica.parsers.codra.document import Chart, DocumentModel, Objective, unit_roots
-from rhetorica.parsers.codra.examples import Label, Lessons, label_names
+from rhetorica.parsers.codra.examples import Lessons, label_names
 from rhetorica.parsers.codra.features import GROUPS, Facts
 from rhetorica.parsers.codra.rerank import Cues, KBestList, Reranker, fit_reranker
 from rhetorica.parsers.codra.sentence import SentenceModel
@@ -50,7 +52,7 @@ from rhetorica.parsers.codra.stages import (
 from rhetorica.parsers.codra.units import Layout, runs
 from rhetorica.parsers.codra.workshop import Workshop
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import Join, RSTTree
+from rhetorica.trees import Join, Label, RSTTree
 
 Ints = npt.NDArray[np.int64]
 Progress = Callable[[str, int, float], None]
@@ -121,8 +123,9 @@ class CodraParser:
         ``store`` is a folder in which every finished model is kept; one that is there already, of
         the same documents and settings, is taken from it. ``parts`` may name one stage only.
         """
-        self.labels_: list[Label] = label_names(parses, coarse)
-        lessons = Lessons(parses, self.labels_, coarse, chains="chains" in self.settings.groups)
+        golds = [replace(parse, source=relabel(parse.tree, coarse)) for parse in parses]
+        self.labels_ = label_names(golds)
+        lessons = Lessons(golds, self.labels_, chains="chains" in self.settings.groups)
         shop = Workshop(lessons, store, progress)
         twice = self.settings.passes > 1 and "substructure" in self.settings.groups
         for window in (False, True):
@@ -300,11 +303,12 @@ class CodraParser:
         """Join sub-trees to one tree; a long text block by block."""
         nodes: list[Node] = []
         while len(edges) - 1 > EXACT_UNITS:
-            blocks = _blocks(edges, facts)
-            for block in blocks:
-                nodes += self._join_block(facts, block, roots)
+            begins = [facts.paragraphs[edge] != facts.paragraphs[edge - 1] for edge in edges[:-1]]
+            cut = blocks(begins, BLOCK_UNITS)
+            for block in cut:
+                nodes += self._join_block(facts, edges[block.start : block.stop + 1], roots)
             roots = roots | _roots(nodes)
-            edges = [block[0] for block in blocks] + [edges[-1]]
+            edges = [edges[block.start] for block in cut] + [edges[-1]]
         return nodes + self._join_block(facts, edges, roots)
 
     def _chart(
@@ -355,10 +359,7 @@ class CodraParser:
         )
 
     def _tree(self, n: int, nodes: Sequence[Node]) -> RSTTree:
-        joins = []
-        for start, split, end, label, _ in nodes:
-            relation, nuclearity = self.labels_[label]
-            joins.append(Join(start, split, end, nuclearity, relation))  # type: ignore[arg-type]
+        joins = (Join(*node[:3], *self.labels_[node.label]) for node in nodes)
         return RSTTree(n, tuple(joins))
 
     def _scores(self, nodes: Sequence[Node]) -> Scores:
@@ -368,7 +369,7 @@ class CodraParser:
         shares = np.exp(logs[:, 1:] - logs[:, 1:].max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
         result = [np.clip(np.exp(logs[:, 1:]).sum(axis=1), 0, 1)]
-        for part in (1, 0):
+        for part in (0, 1):
             names = np.array([label[part] for label in self.labels_])
             same = names[None, 1:] == names[labels][:, None]
             result.append(np.clip((shares * same).sum(axis=1), 0, 1))
@@ -386,6 +387,7 @@ class CodraParser:
         config = {
             "parser": self.name,
             "settings": asdict(self.settings),
+            "label_order": list(Label._fields),
             "labels": [list(label) for label in self.labels_],
             "models": sorted(self.models_),
         }
@@ -407,7 +409,8 @@ class CodraParser:
             values = config["settings"]
             values["groups"] = tuple(values["groups"])
             parser = cls(Settings(**values))
-            parser.labels_ = [(relation, nuclearity) for relation, nuclearity in config["labels"]]
+            order = config.get("label_order", ("relation", "nuclearity"))
+            parser.labels_ = [Label.read(row, order) for row in config["labels"]]
             with np.load(folder / "weights.npz", allow_pickle=False) as data:
                 for name in config["models"]:
                     arrays = {
@@ -460,24 +463,6 @@ def _roots(nodes: Sequence[Node]) -> dict[tuple[int, int], int]:
 def _edges(analyses: Sequence[Analysis], n: int) -> list[int]:
     """Return where the sub-trees of all sentences begin, and the end."""
     return [edge for analysis in analyses for edge in analysis.edges[:-1]] + [n]
-
-
-def _blocks(edges: Sequence[int], facts: Facts) -> list[list[int]]:
-    """Cut units into blocks of at most `BLOCK_UNITS`, between paragraphs where that can be."""
-    paragraphs = facts.paragraphs
-    blocks: list[list[int]] = []
-    start = cut = 0
-    last = len(edges) - 1
-    for at in range(1, last + 1):
-        if at == last or paragraphs[edges[at]] != paragraphs[edges[at] - 1]:
-            cut = at
-        if at - start >= BLOCK_UNITS or at == last:
-            end = cut if cut > start else at
-            blocks.append(list(edges[start : end + 1]))
-            start = cut = end
-    if start < last:
-        blocks.append(list(edges[start:]))
-    return blocks
 
 
 def _relabelled(trees: list[tuple[float, list[Node]]], k: int) -> list[tuple[float, list[Node]]]:

@@ -32,14 +32,13 @@ from rhetorica.evaluate.parseval import FIGURES, constituents, match
 from rhetorica.features.dominance import Dominance
 from rhetorica.features.edus import edu_strings, hashed
 from rhetorica.parsers.codra.crf import minimise
-from rhetorica.parsers.codra.examples import Label, Lessons
+from rhetorica.parsers.codra.examples import Lessons
 from rhetorica.parsers.codra.features import Facts
 from rhetorica.parsers.codra.sentence import SentenceModel
 from rhetorica.parsers.codra.stages import LONGEST, Analysis, parse_kbest
 from rhetorica.parsers.codra.units import runs
 from rhetorica.parsers.codra.workshop import Workshop
-from rhetorica.parses import Candidate, Parse
-from rhetorica.trees import NUCLEARITIES, Join, RSTTree
+from rhetorica.trees import NUCLEARITIES, Join, Label, RSTTree
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -127,7 +126,7 @@ def folds(count: int, number: int) -> list[Ints]:
 class Reranker:
     """A log-linear model of the candidates of a list; learned by `fit`.
 
-    ``labels`` are the parser's: relation and nuclearity of each label number.
+    ``labels`` are the parser's, by number.
     """
 
     def __init__(
@@ -357,7 +356,6 @@ def gold_sentences(
     Leaky sentences have none; those of one EDU, or more than the parser takes whole, are left out.
     """
     index = {label: number for number, label in enumerate(lessons.labels)}
-    coarse = lessons.coarse
     inside: dict[int, list[Join]] = {}
     for join in tree.joins:
         if facts.sentences[join.start] == facts.sentences[join.end - 1]:
@@ -365,10 +363,7 @@ def gold_sentences(
     ranges, golds = [], []
     for start, end in runs(facts.sentences.tolist()):
         joins = inside.get(int(facts.sentences[start]), [])
-        labels = [
-            index.get((coarse(join.relation) if coarse else join.relation, join.nuclearity), 0)
-            for join in joins
-        ]
+        labels = [index.get(join.label, 0) for join in joins]
         if 1 < end - start <= LONGEST and len(joins) == end - start - 1 and all(labels):
             places = [(join.start - start, join.split - start, join.end - start) for join in joins]
             ranges.append((start, end))
@@ -388,19 +383,8 @@ def gain(gold: RSTTree, pred: RSTTree) -> float:
 
 def as_tree(tree: Bracketing, n_edus: int, labels: Sequence[Label]) -> RSTTree:
     """Return a labelled bracketing as a tree."""
-    joins = []
-    for (start, split, end), label in zip(tree.joins, tree.labels, strict=True):
-        relation, nuclearity = labels[label]
-        joins.append(Join(start, split, end, nuclearity, relation))  # type: ignore[arg-type]
-    return RSTTree.from_joins(n_edus, joins)
-
-
-def as_parse(entry: KBestList, labels: Sequence[Label]) -> Parse:
-    """Return a list as the parse of a text of its own, to be scored (`oracle_scores`)."""
-    doc = Document.from_edus(["x"] * entry.n_edus)
-    trees = [as_tree(tree, entry.n_edus, labels) for tree in entry.trees]
-    pairs = zip(trees, entry.trees, strict=True)
-    return Parse(doc, trees[0], kbest=tuple(Candidate(tree, best.score) for tree, best in pairs))
+    pairs = zip(tree.joins, tree.labels, strict=True)
+    return RSTTree.from_joins(n_edus, [Join(*place, *labels[label]) for place, label in pairs])
 
 
 class Table(NamedTuple):
@@ -440,8 +424,8 @@ def tabulate(cues: Cues, lists: Sequence[KBestList], labels: Sequence[Label]) ->
     """Compute the features of all candidates of a document's lists."""
     flat = _Flat.of(lists)
     # The label for "not joined" has no nuclearity, and is never asked for it.
-    patterns = {pattern: number for number, pattern in enumerate((*NUCLEARITIES, ""))}
-    nuclearity = np.array([patterns[pattern] for _, pattern in labels], np.int64)
+    patterns = {str(pattern): number for number, pattern in enumerate((*NUCLEARITIES, ""))}
+    nuclearity = np.array([patterns[label.nuclearity] for label in labels], np.int64)
     shape = _Shape.of(flat, nuclearity[flat.labels])
     values = _values(flat, shape, cues, nuclearity)
     hashes = np.stack([_hash(name, values) for name in TEMPLATES], axis=1)

@@ -23,6 +23,7 @@ from rhetorica.learn.links import log_softmax
 from rhetorica.parsers.neural.units import Units, edu_features, span_features
 from rhetorica.parsers.neural.windows import fill_windows, owned_ranges, stitch, window_starts
 from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
+from rhetorica.trees import Label
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
@@ -43,13 +44,13 @@ N_DISTANCES = 2 * (len(DISTANCES) + 1) * 2
 class Config:
     """What a model directory says of itself.
 
-    ``joins`` are the (nuclearity, relation) labels of the tree head, ``arc_relations`` those of the
+    ``joins`` are the labels of the tree head, ``arc_relations`` those of the
     dependency head. The temperatures divide logits, so that probabilities mean what they say; an
     EDU begins where that is more probable than ``start_threshold``.
     """
 
     sources: tuple[str, ...]
-    joins: tuple[tuple[str, str], ...]
+    joins: tuple[Label, ...]
     join_classes: tuple[int, ...]
     arc_relations: tuple[str, ...]
     encoder: str
@@ -71,7 +72,7 @@ class Config:
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ModelError(f"{path}: not a neural model of format {FORMAT}, install a newer one")
         try:
-            data["joins"] = [tuple(pair) for pair in data["joins"]]
+            data["joins"] = [Label.read(row) for row in data["joins"]]
             values: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
             return cls(**values)
         except (KeyError, TypeError) as error:

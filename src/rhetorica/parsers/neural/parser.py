@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.convert import to_dependencies
 from rhetorica.decode import eisner
 from rhetorica.document import Document, Span
 from rhetorica.errors import UnknownName
@@ -230,8 +231,7 @@ class NeuralParser:
         relations: list[float] = []
         class_of = np.array(config.join_classes)
         by_class = np.eye(int(class_of.max()) + 1, dtype=np.float32)[class_of]
-        names = np.array([relation for _, relation in config.joins])
-        kinds = np.array([nuclearity for nuclearity, _ in config.joins])
+        kinds, names = np.array(config.joins).T
         for at in range(0, len(joins), _LABELLED_AT_ONCE):
             part = joins[at : at + _LABELLED_AT_ONCE]
             p = spans.labels([join[:3] for join in part])
@@ -239,10 +239,9 @@ class NeuralParser:
             inside = class_of == (p @ by_class).argmax(axis=1)[:, None]
             best = np.where(inside, p, -1.0).argmax(axis=1)
             for join, row, label in zip(part, p, best.tolist(), strict=True):
-                nuclearity, relation = config.joins[label]
-                found.append(Join(*join[:3], nuclearity, relation))
-                nuclearities.append(float(row[kinds == nuclearity].sum()))
-                relations.append(float(row[names == relation].sum()))
+                found.append(Join(*join[:3], *config.joins[label]))
+                nuclearities.append(float(row[kinds == kinds[label]].sum()))
+                relations.append(float(row[names == names[label]].sum()))
         return RSTTree(n_edus, tuple(found)), tuple(nuclearities), tuple(relations)
 
     def _arc_scores(
@@ -251,7 +250,7 @@ class NeuralParser:
         """Return the probabilities of each EDU's head, and of the relation to it."""
         if len(units) > _LONGEST_ARCS:
             return (), ()
-        heads = Parse(Document.from_edus(["x"] * tree.n_edus), tree).dependencies.heads
+        heads = to_dependencies(tree).heads
         table = np.exp(self.network.arcs(edus, units, self._source))
         chosen = table[np.arange(len(heads)), np.array(heads) + 1]
         return tuple(chosen.tolist()), tuple(_relation_of_edus(tree, relations))

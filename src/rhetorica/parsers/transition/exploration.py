@@ -31,10 +31,7 @@ class DynamicOracle:
 
     def __init__(self, tree: RSTTree, actions: Actions) -> None:
         self.n_edus = tree.n_edus
-        self.labels = {
-            (join.start, join.end): actions.reduce(join.nuclearity, join.relation)
-            for join in tree.joins
-        }
+        self.labels = {(join.start, join.end): actions.reduce(join.label) for join in tree.joins}
         # The units that hold each EDU hang together as a chain: from each unit to the next larger.
         self._above: dict[tuple[int, int], tuple[int, int]] = {}
         for join in tree.joins:

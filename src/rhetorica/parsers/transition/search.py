@@ -52,7 +52,7 @@ def search(
 
     >>> def likes_shifting(forest, states):
     ...     return np.tile([1.0, 0.0], (len(states), 1))
-    >>> best, second = search(3, Actions((("NS", "list"),)), likes_shifting, width=4, kbest=2)
+    >>> best, second = search(3, Actions((Label("NS", "list"),)), likes_shifting, width=4, kbest=2)
     >>> best.tree.joins[0].split, second.tree.joins[0].split
     (1, 2)
     """

@@ -21,11 +21,10 @@ import numpy.typing as npt
 
 from rhetorica.errors import InvalidTree
 from rhetorica.kernels import compiled
-from rhetorica.trees import NUCLEARITIES, Join, Nuclearity, RSTTree
+from rhetorica.trees import NUCLEARITIES, Join, Label, RSTTree
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-Label = tuple[Nuclearity, str]
 
 SHIFT = 0
 """The number of the action that takes the next EDU; all other actions reduce."""
@@ -37,9 +36,9 @@ BOTTOM = 0
 class Actions:
     """What a parser can do: action 0 shifts, action i reduces with ``labels[i - 1]``.
 
-    >>> actions = Actions((("NS", "cause"), ("NN", "list")))
-    >>> len(actions), actions.reduce("NN", "list"), actions.label(1)
-    (3, 2, ('NS', 'cause'))
+    >>> actions = Actions((Label("NS", "cause"), Label("NN", "list")))
+    >>> len(actions), actions.reduce(Label("NN", "list")), actions.label(1)
+    (3, 2, Label(nuclearity='NS', relation='cause'))
     """
 
     labels: tuple[Label, ...]
@@ -57,20 +56,19 @@ class Actions:
     @classmethod
     def of(cls, trees: Iterable[RSTTree]) -> Actions:
         """Collect the labels of trees, in a fixed order."""
-        labels = {(join.nuclearity, join.relation) for tree in trees for join in tree.joins}
-        return cls(tuple(sorted(labels)))
+        return cls(tuple(sorted({join.label for tree in trees for join in tree.joins})))
 
     def __len__(self) -> int:
         """Return the number of actions, shift included."""
         return 1 + len(self.labels)
 
-    def reduce(self, nuclearity: Nuclearity, relation: str) -> int:
+    def reduce(self, label: Label) -> int:
         """Return the number of the action that reduces with this label."""
         try:
-            return self._numbers[nuclearity, relation]
+            return self._numbers[label]
         except KeyError:
             raise InvalidTree(
-                f"no action makes a join {nuclearity} {relation!r}: the parser knows "
+                f"no action makes a join {label.nuclearity} {label.relation!r}: the parser knows "
                 f"{len(self.labels)} labels, this is not one of them"
             ) from None
 
@@ -96,7 +94,7 @@ def oracle(tree: RSTTree, actions: Actions) -> list[int]:
     # Among the joins that end at one EDU, the shortest is built first; preorder has it last.
     ending: list[list[int]] = [[] for _ in range(tree.n_edus + 1)]
     for join in reversed(tree.joins):
-        ending[join.end].append(actions.reduce(join.nuclearity, join.relation))
+        ending[join.end].append(actions.reduce(join.label))
     return [action for end in range(1, tree.n_edus + 1) for action in (SHIFT, *ending[end])]
 
 
@@ -147,7 +145,7 @@ class Item(IntEnum):
 class Forest:
     """The items, and so the states, of a search over one document.
 
-    >>> forest = Forest(2, Actions((("NS", "cause"),)))
+    >>> forest = Forest(2, Actions((Label("NS", "cause"),)))
     >>> state = BOTTOM
     >>> for action in (0, 0, 1):
     ...     [state] = forest.apply(np.array([state]), np.array([action]))

@@ -49,7 +49,7 @@ def fit_temperatures(trainer: Trainer, dev: Mapping[str, Sequence[Example]]) -> 
             joins = torch.tensor([join[:3] for join in example.tree.joins])
             logits = network.trees.label_logits(edus, reading.units, joins, source)
             index = trainer.index["joins"]
-            right = [index.get((j.nuclearity, j.relation), -1) for j in example.tree.joins]
+            right = [index.get(j.label, -1) for j in example.tree.joins]
             labels.append((logits, torch.tensor(right)))
             charts.append((network.trees.chart(edus, reading.units).numpy(), joins.numpy()))
     mark_temperature = _best(lambda t: _loss(marks, t))

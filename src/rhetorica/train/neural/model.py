@@ -29,6 +29,7 @@ from rhetorica.parsers.neural.network import (
 )
 from rhetorica.parsers.neural.units import Units
 from rhetorica.parsers.neural.wordpiece import TYPES
+from rhetorica.trees import Label
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -55,12 +56,12 @@ class Sizes:
 class Inventory:
     """The labels that the heads tell apart.
 
-    ``joins`` are the (nuclearity, relation) pairs of binary trees; ``join_classes`` gives each one
+    ``joins`` are the labels of binary trees; ``join_classes`` gives each one
     the number of its coarse class, of which there are ``n_classes``.
     """
 
     sources: tuple[str, ...]
-    joins: tuple[tuple[str, str], ...]
+    joins: tuple[Label, ...]
     join_classes: tuple[int, ...]
     classes: tuple[tuple[str, str], ...]
     arc_relations: tuple[str, ...]

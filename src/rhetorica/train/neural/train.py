@@ -37,6 +37,7 @@ from rhetorica.train.neural.model import (
     Network,
 )
 from rhetorica.train.neural.silver import silver_examples
+from rhetorica.trees import Label
 
 REPORT_EVERY = 100
 
@@ -91,13 +92,13 @@ class LogPartition(torch.autograd.Function):
 def make_inventory(examples: Sequence[Example]) -> Inventory:
     """Collect the labels of the training data, most frequent first."""
     gum = relation_set("gum")
-    joins: Counter[tuple[str, str]] = Counter()
+    joins: Counter[Label] = Counter()
     arcs: Counter[str] = Counter()
     tags: Counter[str] = Counter()
     deprels: Counter[str] = Counter()
     for example in examples:
         if example.source == "gum" and example.tree is not None:
-            joins.update((join.nuclearity, join.relation) for join in example.tree.joins)
+            joins.update(join.label for join in example.tree.joins)
         if example.source == "scidtb":
             arcs.update(r for r in example.dependencies.relations if r not in ("ROOT", "null"))
         tags.update(example.tags)
@@ -270,9 +271,7 @@ class Trainer:
         coarse_loss = -torch.logsumexp(log_p.masked_fill(~inside, -1e9), 1)[known].mean()
         if example.source != "gum":
             return coarse_loss
-        fine = torch.tensor(
-            [self.index["joins"].get((j.nuclearity, j.relation), -1) for j in joins]
-        )
+        fine = torch.tensor([self.index["joins"].get(j.label, -1) for j in joins])
         return coarse_loss + 0.3 * functional.nll_loss(log_p, fine, ignore_index=-1)
 
     def _salience_loss(self, edus: Tensor, reading: Reading, joins: Tensor) -> Tensor:
