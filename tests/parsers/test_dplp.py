@@ -1,4 +1,4 @@
-"""The parser with a learned projection: learns little corpora by heart, keeps its promises."""
+"""What is particular to the parser with a learned projection; the rest is in `test_contract`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import rhetorica
-from rhetorica import Document, Join, Parse, RSTTree
+from lessons import gold, single
+from rhetorica import Document
 from rhetorica.errors import ModelError, RhetoricaError, UnknownName
 from rhetorica.parsers import load_parser
 from rhetorica.parsers.dplp import FEATURES, MATRICES, DPLPParser
@@ -17,72 +18,10 @@ from rhetorica.reproduce.dplp2014 import GROUPS, ROWS, _purities
 from rhetorica.text import annotate
 from rhetorica.train.dplp import train_dplp
 
-CORPUS = [
-    (["We left early", "because it rained."], [Join(0, 1, 2, "NS", "causal")]),
-    (
-        ["If you come,", "bring some wine.", "We will dance."],
-        [Join(0, 2, 3, "NN", "joint"), Join(0, 1, 2, "SN", "contingency")],
-    ),
-    (
-        ["She said", "that she was tired,", "that he slept", "and that they sang."],
-        [
-            Join(0, 1, 4, "SN", "attribution"),
-            Join(1, 2, 4, "NN", "joint"),
-            Join(2, 3, 4, "NN", "joint"),
-        ],
-    ),
-]
-
-
-def gold() -> list[Parse]:
-    return [
-        Parse(annotate(Document.from_edus(units)), RSTTree(len(units), tuple(joins)))
-        for units, joins in CORPUS
-    ]
-
 
 def small(**settings: object) -> DPLPParser:
     chosen = {"width": 6, "l2": 0.1, "tau": 0.1, "iterations": 20, "min_count": 1, "folds": 0}
     return DPLPParser(**(chosen | settings))  # type: ignore[arg-type]
-
-
-SETTINGS = [
-    *[{"matrix": matrix, "features": "paper"} for matrix in MATRICES],
-    {"features": "none"},
-    {"features": "extended", "branching": "left"},
-    {"features": "extended", "folds": 2, "beam": 4},
-    {"features": "extended", "samples": 16, "temperature": 0.05},
-    {"features": "paper", "start": "random"},
-]
-
-
-@pytest.fixture(scope="module", params=range(len(SETTINGS)))
-def trained(request: pytest.FixtureRequest) -> DPLPParser:
-    return small(**SETTINGS[request.param]).fit(gold())
-
-
-def test_three_documents_are_learned(trained: DPLPParser) -> None:
-    if trained.features == "none":
-        pytest.skip("words alone cannot tell all of these states apart")
-    for parse in gold():
-        assert trained(parse.document).tree == parse.tree
-
-
-def test_saved_and_loaded_is_the_same(trained: DPLPParser, tmp_path: Path) -> None:
-    trained.save(tmp_path / "model")
-    again = DPLPParser.load(tmp_path / "model")
-    for parse in gold():
-        ours, theirs = trained(parse.document), again(parse.document)
-        assert ours.tree == theirs.tree
-        assert ours.scores is not None
-        assert theirs.scores is not None
-        assert ours.scores.spans == pytest.approx(theirs.scores.spans, abs=1e-2)
-
-
-def test_training_is_deterministic() -> None:
-    first, second = (small().fit(gold()) for _ in range(2))
-    assert (first.word_weights_ == second.word_weights_).all()
-    assert (first.classifier_.weights == second.classifier_.weights).all()
 
 
 def test_words_give_what_the_projection_gives() -> None:
@@ -102,20 +41,6 @@ def test_exploring_adds_states_and_says_so() -> None:
     without = small(folds=0).prepare(gold() * 2)
     assert len(with_folds) >= len(without)
     assert {"features", "exploring"} == set(heard)
-
-
-def test_probabilities_and_k_best(trained: DPLPParser) -> None:
-    doc = gold()[2].document
-    parse = trained(doc, kbest=4)
-    assert parse.scores is not None
-    for values in (parse.scores.spans, parse.scores.nuclearities, parse.scores.relations):
-        assert len(values) == 3
-        assert all(0 <= value <= 1 for value in values)
-    scores = [candidate.score for candidate in parse.kbest]
-    assert scores == sorted(scores, reverse=True)
-    assert len(parse.kbest) == 4
-    if not trained.samples:
-        assert parse.kbest[0].tree == parse.tree
 
 
 def test_calibration_makes_gold_probable() -> None:
@@ -148,7 +73,7 @@ def test_dropping_small_weights_makes_the_file_smaller(tmp_path: Path) -> None:
     assert sizes[1] < sizes[0]
 
 
-def test_what_cannot_be(tmp_path: Path) -> None:
+def test_what_cannot_be() -> None:
     with pytest.raises(UnknownName, match="concatenation"):
         DPLPParser(matrix="concat")  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="extended"):
@@ -158,10 +83,7 @@ def test_what_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="left"):
         DPLPParser(branching="lefft")  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="nothing to learn"):
-        small().fit([Parse(annotate(Document.from_edus(["One."])), RSTTree(1))])
-    (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(ModelError, match="cannot load"):
-        DPLPParser.load(tmp_path)
+        small().fit([single()])
 
 
 def test_the_published_features_are_there() -> None:
@@ -172,15 +94,6 @@ def test_the_published_features_are_there() -> None:
     assert {settings["matrix"] for _, settings in ROWS} <= set(MATRICES)
     words = [word for group in GROUPS.values() for word in group]
     assert len(words) == len(set(words))
-
-
-@pytest.mark.parametrize(
-    "text", ["", " \n", "word", "One sentence only.", "🌧️ 🌧️", "null\x00byte", "x" * 5000, "מטר יורד"]
-)
-def test_raw_text_of_any_kind(text: str) -> None:
-    parse = rhetorica.load("en", parser="dplp")(text)
-    assert "".join("".join(parse.edus).split()) == "".join(text.split())
-    assert len(parse.edus) == parse.tree.n_edus
 
 
 def test_neighbours_of_one_group_are_counted() -> None:

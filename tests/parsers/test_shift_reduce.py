@@ -1,4 +1,4 @@
-"""The shift-reduce parser: learns little corpora by heart, keeps its promises on any input."""
+"""What is particular to the shift-reduce parser; what all promise is in `test_contract`."""
 
 from __future__ import annotations
 
@@ -11,86 +11,23 @@ import pytest
 from typer.testing import CliRunner
 
 import rhetorica
-from rhetorica import Document, Join, Parse, RSTTree, kernels
+from lessons import gold, single
+from rhetorica import Document, Join, kernels
 from rhetorica.cli.train import train as train_app
 from rhetorica.document import Span
 from rhetorica.errors import Mismatch, ModelError, UnknownName
 from rhetorica.models import model_path
-from rhetorica.parsers import load_parser
 from rhetorica.parsers.shift_reduce import ShiftReduceParser
 from rhetorica.reproduce.heilman_sagae2015 import LEVELS, level_of, write_into
 from rhetorica.text import annotate
 
-CORPUS = [
-    (["We left early", "because it rained."], [Join(0, 1, 2, "NS", "cause")]),
-    (["If you come,", "bring some wine.", "We will dance."],
-     [Join(0, 2, 3, "NN", "list"), Join(0, 1, 2, "SN", "condition")]),
-    (["She said", "that she was tired", "and that he slept."],
-     [Join(0, 1, 3, "SN", "attribution"), Join(1, 2, 3, "NN", "list")]),
-    (["It rained."], []),
-]  # fmt: skip
-SETTINGS = [
-    {"explore": 0},
-    {"explore": 0, "samples": 0},
-    {"explore": 1, "folds": 2},
-    {"features": "paper", "explore": 0},
-    {"features": "paper", "explore": 1, "folds": 2},
-    {"explore": 0, "without": ("words", "pairs"), "beam": 1, "samples": 0},
-]
-
-
-def gold() -> list[Parse]:
-    return [
-        Parse(annotate(Document.from_edus(units)), RSTTree(len(units), tuple(joins)))
-        for units, joins in CORPUS
-    ]
+SETTINGS = [{}, {"samples": 0}, {"features": "paper"}, {"without": ("words", "pairs"), "beam": 1}]
 
 
 def train(**settings: object) -> ShiftReduceParser:
-    common = {"strength": 100.0, "label_strength": 100.0, "min_count": 1, "epochs": 30}
+    common = {"strength": 100.0, "label_strength": 100.0, "min_count": 1}
+    common |= {"epochs": 30, "explore": 0}
     return ShiftReduceParser(**{**common, **settings}).fit(gold())  # type: ignore[arg-type]
-
-
-@pytest.fixture(scope="module", params=range(len(SETTINGS)))
-def trained(request: pytest.FixtureRequest) -> ShiftReduceParser:
-    return train(**SETTINGS[request.param])
-
-
-def test_documents_are_learned(trained: ShiftReduceParser) -> None:
-    for parse in gold():
-        assert trained(parse.document).source == parse.source
-
-
-def test_saved_and_loaded_is_the_same(trained: ShiftReduceParser, tmp_path: Path) -> None:
-    trained.calibrate(gold())
-    trained.save(tmp_path / "model")
-    again = ShiftReduceParser.load(tmp_path / "model", beam=trained.beam)
-    for parse in gold():
-        ours, theirs = trained(parse.document, kbest=2), again(parse.document, kbest=2)
-        assert ours.source == theirs.source
-        assert ours.scores is not None
-        assert theirs.scores is not None
-        assert ours.scores.relations == pytest.approx(theirs.scores.relations, abs=1e-2)
-        assert ours.scores.spans == pytest.approx(theirs.scores.spans, abs=5e-2)
-
-
-def test_training_is_deterministic() -> None:
-    first, second = (train(explore=1, folds=2, epochs=3) for _ in range(2))
-    for name, model in first.models_.items():
-        assert (model.weights == second.models_[name].weights).all()
-
-
-def test_probabilities_and_k_best(trained: ShiftReduceParser) -> None:
-    parse = trained(gold()[1].document, kbest=4)
-    assert parse.scores is not None
-    for values in (parse.scores.spans, parse.scores.nuclearities, parse.scores.relations):
-        assert len(values) == 2
-        assert all(0 <= value <= 1 for value in values)
-    scores = [candidate.score for candidate in parse.kbest]
-    assert scores == sorted(scores, reverse=True)
-    assert len({candidate.tree for candidate in parse.kbest}) == len(parse.kbest) == 4
-    assert parse.kbest[0].tree == parse.source
-    assert all(score <= 0 for score in scores)
 
 
 def test_progress_is_told() -> None:
@@ -108,7 +45,9 @@ def test_relations_can_be_mapped() -> None:
     assert {relation for _, relation in parser.actions_.labels} == {"any"}
 
 
-def test_without_numba_the_same_comes_out(trained: ShiftReduceParser) -> None:
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_without_numba_the_same_comes_out(settings: dict[str, object]) -> None:
+    trained = train(**settings)
     doc = gold()[2].document
     with kernels.using("numpy"):
         plain = trained(doc, kbest=3)
@@ -117,39 +56,24 @@ def test_without_numba_the_same_comes_out(trained: ShiftReduceParser) -> None:
     assert np.allclose([c.score for c in plain.kbest], [c.score for c in compiled.kbest], atol=1e-4)
 
 
-def test_unknown_names_and_models(tmp_path: Path) -> None:
+def test_unknown_names() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'extended'"):
         ShiftReduceParser(features="extend")  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="Did you mean 'words'"):
         ShiftReduceParser(without=("word",))
-    (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(ModelError, match="cannot load"):
-        ShiftReduceParser.load(tmp_path)
-    with pytest.raises(ModelError, match="cannot load"):
-        ShiftReduceParser.load(tmp_path / "nowhere")
 
 
 def test_nothing_to_learn_from() -> None:
     with pytest.raises(ModelError, match="none with two EDUs"):
-        ShiftReduceParser().fit(gold()[3:])
+        ShiftReduceParser().fit([single()])
 
 
 def test_a_damaged_model_says_so(tmp_path: Path) -> None:
-    train(epochs=1, explore=0).save(tmp_path)
+    train(epochs=1).save(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "colour": "blue"}))
     with pytest.raises(ModelError, match="colour"):
         ShiftReduceParser.load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", " \n", "word", "One sentence only.", "🌧️ 🌧️", "null\x00byte", "x" * 5000, "מטר יורד"],
-)
-def test_raw_text_of_any_kind(text: str) -> None:
-    parse = rhetorica.load("en", parser="shift-reduce")(text)
-    assert "".join("".join(parse.edus).split()) == "".join(text.split())
-    assert parse.dependencies.n_edus == len(parse.edus) == parse.tree.n_edus
 
 
 def test_the_shipped_model_on_a_text() -> None:
@@ -183,13 +107,6 @@ def test_a_book() -> None:
     doc = dataclasses.replace(doc, tokens=tuple(tokens))
     parser = ShiftReduceParser.load(model_path("shift_reduce_gum"), samples=1)
     assert parser(doc).tree.n_edus == 15_000
-
-
-def test_given_edus_are_kept_and_the_document_is_unchanged() -> None:
-    doc = annotate(Document.from_edus(["We stayed home because", "it rained."]))
-    parse = load_parser("shift-reduce")(doc)
-    assert parse.document == doc
-    assert parse.provenance["parser"] == "shift-reduce"
 
 
 UMUC_LIKE = """<rst><header><relations>

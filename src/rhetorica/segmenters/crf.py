@@ -30,7 +30,7 @@ _CONFIG, _WEIGHTS = "config.json", "weights.crfsuite"
 
 
 class CRFSegmenter:
-    """Learns and applies the segmenter; after `fit` or `load` it has a ``tagger_``."""
+    """Learns and applies the segmenter; after `fit` or `load` it has ``weights_``."""
 
     name = "crf"
 
@@ -75,7 +75,7 @@ class CRFSegmenter:
         with TemporaryDirectory() as folder:
             path = Path(folder) / _WEIGHTS
             trainer.train(str(path))
-            self._open(path.read_bytes())
+            self.weights_ = path.read_bytes()
         return self
 
     @property
@@ -86,10 +86,11 @@ class CRFSegmenter:
     def boundaries(self, doc: Document) -> list[float]:
         """Return the marginal probability that an EDU starts, calibrated, for each token."""
         result = [0.0] * len(doc.tokens)
+        tagger = self._tagger()
         for sentence, features in self._features(doc):
-            self.tagger_.set(features)
+            tagger.set(features)
             for place, i in enumerate(sentence):
-                result[i] = self.tagger_.marginal(BEGIN, place)
+                result[i] = tagger.marginal(BEGIN, place)
             result[sentence.start] = 1.0
         return calibrated(result, self.slope, self.bias)
 
@@ -119,15 +120,17 @@ class CRFSegmenter:
             raise ModelError(f"cannot load the segmenter in {folder}: {error}") from None
         config.pop("segmenter", None)
         model = cls(**config)
-        model._open(weights)
+        model.weights_ = weights
+        labels = model._tagger().labels()
+        if labels and BEGIN not in labels:
+            raise ModelError("these CRF weights are not those of a segmenter")
         return model
 
-    def _open(self, weights: bytes) -> None:
-        self.weights_ = weights
-        self.tagger_ = pycrfsuite.Tagger()
-        self.tagger_.open_inmemory(weights)
-        if self.tagger_.labels() and BEGIN not in self.tagger_.labels():
-            raise ModelError("these CRF weights are not those of a segmenter")
+    def _tagger(self) -> pycrfsuite.Tagger:
+        """Open a tagger: it holds the sentence it is at, so that threads cannot share one."""
+        tagger = pycrfsuite.Tagger()
+        tagger.open_inmemory(self.weights_)
+        return tagger
 
     def _features(self, doc: Document) -> Iterable[tuple[range, list[list[str]]]]:
         syntax = Syntax.of(doc)
