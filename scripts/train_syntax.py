@@ -53,6 +53,7 @@ from spacy.util import (
 from spacy.vocab import Vocab
 from thinc.api import Adam, NumpyOps, Optimizer, fix_random_seed, set_current_ops
 
+from rhetorica.models.store import Config, seal
 from rhetorica.text.layout import find_paragraphs, soften_line_breaks
 
 # ---------------------------------------------------------------------------
@@ -790,7 +791,7 @@ def needed_strings(nlp: Language) -> list[str]:
     return sorted(strings)
 
 
-META = {
+META: dict[str, Any] = {
     "name": "rhetorica_syntax",
     # Without this the exact patch release would be required, with a warning otherwise.
     "spacy_version": ">=3.8.0,<3.9.0",
@@ -811,6 +812,8 @@ def save(nlp: Language, out: Path) -> None:
     nlp.to_disk(out)
     strings = json.dumps(needed_strings(nlp), ensure_ascii=False)
     (out / "vocab" / "strings.json").write_text(strings, encoding="utf-8")
+    licence = "; ".join(f"{source['name']}: {source['license']}" for source in META["sources"])
+    seal(out, Config("syntax", "spacy", treebanks=("gum", "ewt"), relations="ud", licence=licence))
 
 
 def log(line: str) -> None:

@@ -35,19 +35,14 @@ class Label(NamedTuple):
     relation: str
 
     @classmethod
-    def read(
-        cls, row: Sequence[str | bool], order: Sequence[str] = ("nuclearity", "relation")
-    ) -> Label:
-        """Make a label of a row in a model's settings; models of before have other orders.
+    def read(cls, row: Sequence[str]) -> Label:
+        """Make a label of a row in a model's config.
 
-        >>> Label.read(["cause", "SN"], ("relation", "nuclearity"))
+        >>> Label.read(["SN", "cause"])
         Label(nuclearity='SN', relation='cause')
-        >>> Label.read(["list", True], ("relation", "multinuclear"))
-        Label(nuclearity='NN', relation='list')
         """
-        named = dict(zip(order, row, strict=True))
-        nuclearity = named.get("nuclearity", "NN" if named.get("multinuclear") else "NS")
-        return cls(cast("Nuclearity", nuclearity), str(named["relation"]))
+        nuclearity, relation = row
+        return cls(cast("Nuclearity", nuclearity), relation)
 
 
 class Join(NamedTuple):

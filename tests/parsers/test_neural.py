@@ -373,7 +373,7 @@ class TestParser:
 
     def test_unknown_scheme(self, fake: Network) -> None:
         with pytest.raises(UnknownName, match="scidtb"):
-            NeuralParser(fake, scheme="pdtb")  # type: ignore[arg-type]
+            NeuralParser(fake, scheme="pdtb")
 
     def test_pipe_keeps_order(self, parser: NeuralParser) -> None:
         texts = [f"it rained. {'it is wet. ' * n}" for n in range(7)]
@@ -399,7 +399,7 @@ def test_spans_between_covers_what_precedes_the_first() -> None:
 
 class TestModelDirectory:
     def test_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(ModelError, match="no such model directory"):
+        with pytest.raises(ModelError, match="nothing"):
             NeuralParser.load(tmp_path / "nothing")
 
     def test_damaged(self, tmp_path: Path) -> None:
@@ -408,7 +408,7 @@ class TestModelDirectory:
         (tmp_path / "config.json").write_text("{}")
         with pytest.raises(ModelError, match="format"):
             NeuralParser.load(tmp_path)
-        (tmp_path / "config.json").write_text('{"format": 1, "joins": []}')
+        (tmp_path / "config.json").write_text('{"format": 2, "joins": []}')
         with pytest.raises(ModelError, match="damaged"):
             NeuralParser.load(tmp_path)
 

@@ -16,7 +16,7 @@ from rhetorica import Document, Join, kernels
 from rhetorica.cli.train import train as train_app
 from rhetorica.document import Span
 from rhetorica.errors import Mismatch, ModelError, UnknownName
-from rhetorica.models import model_path
+from rhetorica.models.store import find
 from rhetorica.parsers.shift_reduce import ShiftReduceParser
 from rhetorica.reproduce.heilman_sagae2015 import LEVELS, level_of, write_into
 from rhetorica.text import annotate
@@ -71,7 +71,8 @@ def test_nothing_to_learn_from() -> None:
 def test_a_damaged_model_says_so(tmp_path: Path) -> None:
     train(epochs=1).save(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "colour": "blue"}))
+    config["settings"]["colour"] = "blue"
+    (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelError, match="colour"):
         ShiftReduceParser.load(tmp_path)
 
@@ -105,7 +106,7 @@ def test_a_book() -> None:
                 )
             )
     doc = dataclasses.replace(doc, tokens=tuple(tokens))
-    parser = ShiftReduceParser.load(model_path("shift_reduce_gum"), samples=1)
+    parser = ShiftReduceParser.load(find("parser", "shift-reduce", "gum").folder, samples=1)
     assert parser(doc).tree.n_edus == 15_000
 
 

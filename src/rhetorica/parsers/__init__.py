@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rhetorica.document import Document
 from rhetorica.errors import UnknownName
-from rhetorica.models import model_path
+from rhetorica.models import store
 from rhetorica.parses import Parse, Scores
 from rhetorica.segmenters import load_segmenter
 from rhetorica.segmenters.boundaries import Segmenter, cut
@@ -49,13 +49,12 @@ def load_parser(name: str = DEFAULT_PARSER, model: str | Path = DEFAULT_MODEL) -
     """Return a parser; ``model`` names a treebank (gum, scidtb) or a folder of your own."""
     if name not in PARSERS:
         raise UnknownName("parser", name, PARSERS)
+    folder = store.find("parser", name, model).folder
     if name == "neural":
         from rhetorica.parsers.neural import NeuralParser
 
-        if Path(model).is_dir():
-            return NeuralParser.load(model_path(model))
-        return NeuralParser.load(model_path("en_neural"), scheme=str(model))  # type: ignore[arg-type]
-    folder = model_path(model if Path(model).is_dir() else f"{name.replace('-', '_')}_{model}")
+        parser = NeuralParser.load(folder)
+        return parser if Path(model).is_dir() else NeuralParser(parser.network, scheme=str(model))
     if name == "shift-reduce":
         from rhetorica.parsers.shift_reduce import ShiftReduceParser
 

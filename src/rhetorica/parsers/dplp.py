@@ -24,7 +24,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +32,6 @@ import numpy.typing as npt
 from rhetorica.convert import relabel
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.files import write_text
 from rhetorica.learn.projection import (
     FORMS,
     Problem,
@@ -44,6 +42,7 @@ from rhetorica.learn.projection import (
     word_rows,
 )
 from rhetorica.learn.svm import fit_svm
+from rhetorica.models.store import Config, State, Stored
 from rhetorica.parsers.transition import (
     SHIFT,
     Actions,
@@ -62,7 +61,7 @@ from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import BITS, StateReader, Templates, Units
 from rhetorica.parsers.transition.voting import WholeSteps, elect, vote
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import Join, Label, RSTTree
+from rhetorica.trees import Join, RSTTree
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -200,7 +199,7 @@ class _Sample:
     sequence: Ints
 
 
-class DPLPParser:
+class DPLPParser(Stored):
     """Learns and applies the parser; after `fit` or `load` it can be called.
 
     ``matrix`` is the form of A or a baseline, ``width`` the paper's K, ``l2`` and ``tau`` its
@@ -582,56 +581,36 @@ class DPLPParser:
         """Set weights of features below a threshold to zero, to make the file small."""
         self.classifier_ = _pruned(self.classifier_, threshold)
 
-    def save(self, folder: Path) -> None:
-        """Write configuration, words and weights as 16-bit floats."""
-        folder.mkdir(parents=True, exist_ok=True)
-        config = {
-            "parser": self.name,
-            "matrix": self.matrix,
-            "width": self.width,
-            "features": self.features,
-            "l2": self.l2,
-            "tau": self.tau,
-            "batch": self.batch,
-            "iterations": self.iterations,
-            "passes": self.passes,
-            "start": self.start,
-            "branching": self.branching,
-            "beam": self.beam,
-            "samples": self.samples,
-            "min_count": self.min_count,
-            "folds": self.folds,
-            "relations": self.relations,
-            "temperature": self.temperature,
-            "seed": self.seed,
-            "labels": [list(label) for label in self.actions_.labels],
-        }
-        write_text(folder / "config.json", json.dumps(config, indent=2) + "\n")
-        words = json.dumps(list(self.words_), ensure_ascii=False, indent=0)
-        write_text(folder / "words.json", words + "\n")
+    def state(self) -> State:
+        """Return settings, labels, words, and weights as 16-bit floats."""
+        names = (
+            "matrix", "width", "features", "l2", "tau", "batch", "iterations", "passes", "start",
+            "branching", "beam", "samples", "min_count", "folds", "temperature", "seed",
+        )  # fmt: skip
+        config = Config(
+            "parser",
+            self.name,
+            {name: getattr(self, name) for name in names},
+            relations=self.relations,
+            labels=self.actions_.labels,
+        )
         arrays = self.classifier_.arrays("features")
         arrays["dense_weights"] = self.dense_weights_.astype(np.float16)
         if self.projection_ is not None:
             arrays["projection"] = self.projection_.parts.astype(np.float16)
         elif self.matrix == "identity":
             arrays["word_weights"] = self.word_weights_.astype(np.float16)
-        np.savez_compressed(folder / "weights.npz", **arrays)  # type: ignore[arg-type]
+        words = json.dumps(list(self.words_), ensure_ascii=False, indent=0) + "\n"
+        return State(config, arrays, {"words.json": words.encode()})
 
     @classmethod
-    def load(cls, folder: Path) -> DPLPParser:
-        """Read a model folder."""
-        try:
-            config = json.loads((folder / "config.json").read_text("utf-8"))
-            labels = tuple(Label.read(row) for row in config.pop("labels"))
-            config.pop("parser")
-            parser = cls(**config)
-            parser.actions_ = Actions(labels)
-            words = json.loads((folder / "words.json").read_text("utf-8"))
-            parser.words_ = {word: i for i, word in enumerate(words)}
-            with np.load(folder / "weights.npz", allow_pickle=False) as data:
-                parser._restore(data)
-        except (OSError, KeyError, ValueError, TypeError) as error:
-            raise ModelError(f"cannot load the parser in {folder}: {error}") from None
+    def from_state(cls, state: State) -> DPLPParser:
+        """Make the parser again."""
+        parser = cls(**state.config.settings, relations=state.config.relations)
+        parser.actions_ = Actions(state.config.labels)
+        words = json.loads(state.file("words.json"))
+        parser.words_ = {word: i for i, word in enumerate(words)}
+        parser._restore(state.arrays)
         return parser
 
     def _restore(self, data: Any) -> None:

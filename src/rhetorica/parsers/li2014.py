@@ -21,7 +21,6 @@ together with whether it is multinuclear, so that the tree can be turned into RS
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,10 +42,10 @@ from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.features.blocks import blocks
 from rhetorica.features.edus import EDUTable, edu_strings
-from rhetorica.files import write_text
 from rhetorica.learn.links import log_softmax
 from rhetorica.learn.online import OnlineLearner, Rule
 from rhetorica.learn.pairwise import Arcs, Template
+from rhetorica.models.store import Arrays, Config, State, Stored
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Label
 
@@ -146,7 +145,7 @@ class Example:
     labels: Ints
 
 
-class Li2014Parser:
+class Li2014Parser(Stored):
     """Learns and applies the parser; after `fit` or `load` it has ``weights_`` and ``labels_``."""
 
     name = "li2014"
@@ -422,49 +421,33 @@ class Li2014Parser:
             *double,
         ]
 
-    def save(self, folder: Path) -> None:
-        """Write configuration, labels and weights (only rows that are not zero)."""
-        folder.mkdir(parents=True, exist_ok=True)
-        config = {
-            "parser": self.name,
-            "features": list(self.features),
-            "decoder": self.decoder,
-            "learner": self.learner,
-            "convention": self.convention,
-            "relations": self.relations,
-            "bits": self.bits,
-            "aggressiveness": self.aggressiveness,
-            "labelled_loss": self.labelled_loss,
-            "seed": self.seed,
-            "temperature": self.temperature,
-            "relation_temperature": self.relation_temperature,
-            "label_order": list(Label._fields),
-            "labels": [list(label) for label in self.labels_],
-        }
-        write_text(folder / "config.json", json.dumps(config, indent=2) + "\n")
+    def state(self) -> State:
+        """Return settings, labels and the rows of weights that are not zero."""
         rows = np.flatnonzero(np.abs(self.weights_).max(axis=1) > 0)
-        np.savez_compressed(
-            folder / "weights.npz",
-            rows=rows.astype(np.uint32),
-            weights=self.weights_[rows].astype(np.float16),
+        arrays: Arrays = {
+            "rows": rows.astype(np.uint32),
+            "weights": self.weights_[rows].astype(np.float16),
+        }
+        names = (
+            "features", "decoder", "learner", "convention", "bits", "aggressiveness",
+            "labelled_loss", "seed", "temperature", "relation_temperature",
+        )  # fmt: skip
+        config = Config(
+            "parser",
+            self.name,
+            {name: getattr(self, name) for name in names},
+            relations=self.relations,
+            labels=tuple(self.labels_),
         )
+        return State(config, arrays)
 
     @classmethod
-    def load(cls, folder: Path) -> Li2014Parser:
-        """Read a model folder."""
-        try:
-            config = json.loads((folder / "config.json").read_text("utf-8"))
-            order = config.pop("label_order", ("relation", "multinuclear"))
-            labels = [Label.read(row, order) for row in config.pop("labels")]
-            config.pop("parser")
-            parser = cls(**config)
-            parser.labels_ = labels
-            with np.load(folder / "weights.npz", allow_pickle=False) as data:
-                weights = np.zeros((2**parser.bits, len(labels)), dtype=np.float32)
-                weights[data["rows"]] = data["weights"]
-                parser.weights_ = weights
-        except (OSError, KeyError, ValueError, TypeError) as error:
-            raise ModelError(f"cannot load the parser in {folder}: {error}") from None
+    def from_state(cls, state: State) -> Li2014Parser:
+        """Make the parser again."""
+        parser = cls(**state.config.settings, relations=state.config.relations)
+        parser.labels_ = list(state.config.labels)
+        parser.weights_ = np.zeros((2**parser.bits, len(parser.labels_)), dtype=np.float32)
+        parser.weights_[state.arrays["rows"]] = state.arrays["weights"]
         return parser
 
 

@@ -23,10 +23,8 @@ nuclei), so that nothing needs them. Trees are binary from the start (nuclei bra
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -35,9 +33,9 @@ import numpy.typing as npt
 from rhetorica.convert import relabel
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.files import write_text
 from rhetorica.learn.links import log_softmax, sigmoid
 from rhetorica.learn.logistic import fit_logistic
+from rhetorica.models.store import Config, State, Stored
 from rhetorica.parsers.transition import (
     SHIFT,
     Actions,
@@ -54,7 +52,7 @@ from rhetorica.parsers.transition.system import Ints
 from rhetorica.parsers.transition.templates import GROUPS, LABEL, PAPER, PAPER_BAGS, STRUCTURE
 from rhetorica.parsers.transition.voting import Steps, WholeSteps, draw, elect, vote
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import Join, Label, RSTTree
+from rhetorica.trees import Join, RSTTree
 
 FeatureSet = Literal["paper", "extended"]
 FEATURE_SETS: tuple[FeatureSet, ...] = ("extended", "paper")
@@ -122,7 +120,7 @@ class _Steps:
         return self.label.scores(self.reader, self._looks.some(chosen))
 
 
-class ShiftReduceParser:
+class ShiftReduceParser(Stored):
     """Learns and applies the parser; after `fit` or `load` it has ``actions_``, ``models_``.
 
     ``strength`` is that of the classifier (of shift and reduce, with the extended features),
@@ -372,56 +370,37 @@ class ShiftReduceParser:
             weights, bias = fit_logistic(np.concatenate(evidence), np.array(hits), 1e-3)
             self.calibration_ = (*(float(value) for value in weights), bias)
 
-    def save(self, folder: Path) -> None:
-        """Write configuration, labels and weights (only those that are not zero)."""
-        folder.mkdir(parents=True, exist_ok=True)
-        config: dict[str, Any] = {
-            "parser": self.name,
-            "features": self.features,
-            "strength": self.strength,
-            "label_strength": self.label_strength,
-            "beam": self.beam,
-            "samples": self.samples,
-            "explore": self.explore,
-            "folds": self.folds,
-            "epochs": self.epochs,
-            "min_count": self.min_count,
-            "without": list(self.without),
-            "relations": self.relations,
-            "seed": self.seed,
-            "calibration": list(self.calibration_),
-            "labels": [list(label) for label in self.actions_.labels],
-        }
-        write_text(folder / "config.json", json.dumps(config, indent=2) + "\n")
+    def state(self) -> State:
+        """Return settings, labels and the weights that are not zero."""
+        names = (
+            "features", "strength", "label_strength", "beam", "samples", "explore", "folds",
+            "epochs", "min_count", "without", "seed",
+        )  # fmt: skip
+        settings = {name: getattr(self, name) for name in names}
+        config = Config(
+            "parser",
+            self.name,
+            settings | {"calibration": self.calibration_},
+            relations=self.relations,
+            labels=self.actions_.labels,
+        )
         arrays: dict[str, npt.NDArray[Any]] = {}
         for name, model in self.models_.items():
             arrays |= model.arrays(name)
-        np.savez_compressed(folder / "weights.npz", **arrays)  # type: ignore[arg-type]
+        return State(config, arrays)
 
     @classmethod
-    def load(
-        cls, folder: Path, *, beam: int | None = None, samples: int | None = None
-    ) -> ShiftReduceParser:
-        """Read a model folder; ``beam`` and ``samples`` replace what it was saved with."""
-        try:
-            config = json.loads((folder / "config.json").read_text("utf-8"))
-            labels = tuple(Label.read(row) for row in config.pop("labels"))
-            calibration = tuple(config.pop("calibration"))
-            config.pop("parser")
-            parser = cls(**config)
-            parser.calibration_ = calibration
-            parser.actions_ = Actions(labels)
-            with np.load(folder / "weights.npz", allow_pickle=False) as data:
-                parser.models_ = {
-                    name: Classifier.from_arrays(name, data, templates)
-                    for name, templates in parser.templates.items()
-                }
-        except (OSError, KeyError, ValueError, TypeError, IndexError) as error:
-            raise ModelError(f"cannot load the parser in {folder}: {error}") from None
-        if beam is not None:
-            parser.beam = beam
-        if samples is not None:
-            parser.samples = samples
+    def from_state(cls, state: State) -> ShiftReduceParser:
+        """Make the parser again."""
+        settings = dict(state.config.settings)
+        calibration = tuple(settings.pop("calibration"))
+        parser = cls(**settings, relations=state.config.relations)
+        parser.calibration_ = calibration
+        parser.actions_ = Actions(state.config.labels)
+        parser.models_ = {
+            name: Classifier.from_arrays(name, state.arrays, templates)
+            for name, templates in parser.templates.items()
+        }
         return parser
 
 

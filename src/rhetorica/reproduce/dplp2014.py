@@ -23,7 +23,7 @@ from rhetorica.evaluate import evaluate
 from rhetorica.files import write_text
 from rhetorica.learn.projection import FORMS, Problem, Projection, nmf_projection
 from rhetorica.learn.tsne import tsne
-from rhetorica.models import model_path
+from rhetorica.models import store
 from rhetorica.parsers import load
 from rhetorica.parsers.dplp import DPLPParser
 from rhetorica.relations import relation_set
@@ -221,7 +221,7 @@ def shipped_table(folders: Mapping[str, Path], *, parser: str = "dplp") -> str:
 
 def search_table(gum: Path) -> str:
     """Score the shipped model on GUM dev with gold EDUs, by how it searches."""
-    parser = DPLPParser.load(model_path("dplp_gum"))
+    parser = DPLPParser.load(store.find("parser", "dplp", "gum").folder)
     golds = list(read_corpus("gum", gum, "dev"))
     lines = [
         "**Search**, the shipped model, GUM dev, gold EDUs (original Parseval).\n",

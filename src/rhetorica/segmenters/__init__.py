@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from rhetorica.document import Document
 from rhetorica.errors import UnknownName
-from rhetorica.models import model_path
+from rhetorica.models import store
 from rhetorica.parses import Parse
 from rhetorica.segmenters.baselines import RuleSegmenter, SentenceSegmenter
 from rhetorica.segmenters.boundaries import Segmenter, cut
@@ -46,7 +46,7 @@ def load_segmenter(name: str = "crf", model: str | Path = DEFAULT_MODEL) -> Segm
         return load_parser(name, model)  # type: ignore[return-value]
     if name not in SEGMENTERS:
         raise UnknownName("segmenter", name, SEGMENTERS)
-    folder = model_path(model if Path(model).is_dir() else f"{name}_{model}")
+    folder = store.find("segmenter", name, model).folder
     if name == "crf":
         from rhetorica.segmenters.crf import CRFSegmenter
 

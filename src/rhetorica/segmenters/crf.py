@@ -9,7 +9,6 @@ model a tenth as large at a cost of less than a tenth of a point.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,16 +19,16 @@ from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
-from rhetorica.files import write_bytes, write_text
+from rhetorica.models.store import Config, State, Stored
 from rhetorica.segmenters.boundaries import gold_starts
 from rhetorica.segmenters.calibration import calibrated, calibrated_half
 from rhetorica.segmenters.features import GROUPS, sentence_features
 
 BEGIN, CONTINUE = "B", "C"
-_CONFIG, _WEIGHTS = "config.json", "weights.crfsuite"
+_WEIGHTS = "weights.crfsuite"
 
 
-class CRFSegmenter:
+class CRFSegmenter(Stored):
     """Learns and applies the segmenter; after `fit` or `load` it has ``weights_``."""
 
     name = "crf"
@@ -94,33 +93,17 @@ class CRFSegmenter:
             result[sentence.start] = 1.0
         return calibrated(result, self.slope, self.bias)
 
-    def save(self, folder: Path) -> None:
-        """Write configuration and weights."""
-        config = {
-            "segmenter": self.name,
-            "groups": list(self.groups),
-            "l2": self.l2,
-            "l1": self.l1,
-            "iterations": self.iterations,
-            "min_count": self.min_count,
-            "phrases": self.phrases,
-            "slope": self.slope,
-            "bias": self.bias,
-        }
-        write_text(folder / _CONFIG, json.dumps(config, indent=2) + "\n")
-        write_bytes(folder / _WEIGHTS, self.weights_)
+    def state(self) -> State:
+        """Return settings and weights."""
+        names = ("groups", "l2", "l1", "iterations", "min_count", "phrases", "slope", "bias")
+        settings = {name: getattr(self, name) for name in names}
+        return State(Config("segmenter", self.name, settings), files={_WEIGHTS: self.weights_})
 
     @classmethod
-    def load(cls, folder: Path) -> CRFSegmenter:
-        """Read a model folder."""
-        try:
-            config = json.loads((folder / _CONFIG).read_text("utf-8"))
-            weights = (folder / _WEIGHTS).read_bytes()
-        except (OSError, json.JSONDecodeError) as error:
-            raise ModelError(f"cannot load the segmenter in {folder}: {error}") from None
-        config.pop("segmenter", None)
-        model = cls(**config)
-        model.weights_ = weights
+    def from_state(cls, state: State) -> CRFSegmenter:
+        """Make the segmenter again."""
+        model = cls(**state.config.settings)
+        model.weights_ = state.file(_WEIGHTS)
         labels = model._tagger().labels()
         if labels and BEGIN not in labels:
             raise ModelError("these CRF weights are not those of a segmenter")

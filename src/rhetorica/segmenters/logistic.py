@@ -19,20 +19,17 @@ never counts the token's own fold, or rare patterns would seem surer in training
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from rhetorica.document import Document
-from rhetorica.errors import ModelError
 from rhetorica.features.chunks import chunk
 from rhetorica.features.syntax import Syntax
-from rhetorica.files import write_text
 from rhetorica.learn.links import sigmoid
 from rhetorica.learn.logistic import BaggedLogistic, choose_l2
+from rhetorica.models.store import Config, State, Stored
 from rhetorica.segmenters.boundaries import gold_starts
 from rhetorica.segmenters.calibration import calibrated, calibrated_half
 
@@ -47,7 +44,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 
 
-class LogisticSegmenter:
+class LogisticSegmenter(Stored):
     """Learns and applies the segmenter; after `fit` or `load` it can say boundaries."""
 
     name = "logistic"
@@ -126,43 +123,28 @@ class LogisticSegmenter:
             result[places] = sigmoid(sums + self.biases_).mean(axis=1)
         return calibrated(result.tolist(), self.slope, self.bias)
 
-    def save(self, folder: Path) -> None:
-        """Write configuration, patterns and weights."""
-        folder.mkdir(parents=True, exist_ok=True)
-        config = {
-            "segmenter": self.name,
-            "l2": self.l2,
-            "bags": self.bags,
-            "seed": self.seed,
-            "slope": self.slope,
-            "bias": self.bias,
+    def state(self) -> State:
+        """Return settings, patterns and weights."""
+        settings = {name: getattr(self, name) for name in ("l2", "bags", "seed", "slope", "bias")}
+        arrays = {
+            "features": np.array("\n".join(self.index_)),
+            "weights": self.weights_.astype(np.float16),
+            "biases": self.biases_,
+            "patterns": np.array("\n".join(self.patterns_)),
+            "estimates": np.array(list(self.patterns_.values()), dtype=np.float32),
         }
-        write_text(folder / "config.json", json.dumps(config, indent=2) + "\n")
-        np.savez_compressed(
-            folder / "weights.npz",
-            features=np.array("\n".join(self.index_)),
-            weights=self.weights_.astype(np.float16),
-            biases=self.biases_,
-            patterns=np.array("\n".join(self.patterns_)),
-            estimates=np.array(list(self.patterns_.values()), dtype=np.float32),
-        )
+        return State(Config("segmenter", self.name, settings), arrays)
 
     @classmethod
-    def load(cls, folder: Path) -> LogisticSegmenter:
-        """Read a model folder."""
-        try:
-            config = json.loads((folder / "config.json").read_text("utf-8"))
-            config.pop("segmenter")
-            model = cls(**config)
-            with np.load(folder / "weights.npz", allow_pickle=False) as data:
-                names = str(data["features"]).split("\n")
-                model.index_ = {name: i for i, name in enumerate(names)}
-                model.weights_ = data["weights"].astype(np.float32)
-                model.biases_ = data["biases"]
-                patterns = str(data["patterns"]).split("\n")
-                model.patterns_ = dict(zip(patterns, data["estimates"].tolist(), strict=True))
-        except (OSError, KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"cannot load the segmenter in {folder}: {error}") from None
+    def from_state(cls, state: State) -> LogisticSegmenter:
+        """Make the segmenter again."""
+        data, model = state.arrays, cls(**state.config.settings)
+        names = str(data["features"]).split("\n")
+        model.index_ = {name: i for i, name in enumerate(names)}
+        model.weights_ = data["weights"].astype(np.float32)
+        model.biases_ = data["biases"]
+        patterns = str(data["patterns"]).split("\n")
+        model.patterns_ = dict(zip(patterns, data["estimates"].tolist(), strict=True))
         return model
 
 

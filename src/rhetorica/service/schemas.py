@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -10,6 +9,7 @@ from pydantic_core import core_schema
 
 from rhetorica.edit import PARTS
 from rhetorica.formats import FORMATS
+from rhetorica.models.store import models
 from rhetorica.parsers import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS
 from rhetorica.relations import relation_set_names
 from rhetorica.segmenters import DEFAULT_SEGMENTER, SEGMENTERS
@@ -18,14 +18,7 @@ from rhetorica.trees import NUCLEARITIES
 
 def models_of(name: str) -> list[str]:
     """Return the treebanks that a parser or segmenter has a model for."""
-    if name == "neural":
-        from rhetorica.parsers.neural import SCHEMES
-
-        return list(SCHEMES)
-    start = f"{name.replace('-', '_')}_"
-    shipped = resources.files("rhetorica.models").iterdir()
-    folders = [folder.name for folder in shipped if (folder / "config.json").is_file()]
-    return sorted(name.removeprefix(start) for name in folders if name.startswith(start))
+    return sorted({bank for model in models(name=name) for bank in model.treebanks})
 
 
 READABLE = ("text", *(name for name, format in FORMATS.items() if format.read))

@@ -17,7 +17,7 @@ import numpy as np
 
 from rhetorica.document import Document, Span, Token
 from rhetorica.errors import ModelError
-from rhetorica.models import model_path
+from rhetorica.models import store
 from rhetorica.text.layout import find_paragraphs, plain_newlines, soften_line_breaks
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def load_pipeline() -> Language:
     import spacy
     from thinc.api import use_ops
 
-    path = model_path("en_syntax")
+    path = store.find("syntax", None, "en_syntax").check()
     try:
         # NumPy's matrix product is three times as fast here as the one bundled with thinc.
         with use_ops("numpy", use_blis=False):

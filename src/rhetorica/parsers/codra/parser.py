@@ -20,7 +20,6 @@ exact up to `EXACT_UNITS` units; a longer text is parsed in blocks of whole para
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from heapq import nlargest
@@ -34,9 +33,9 @@ from rhetorica.convert import relabel
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.features.blocks import blocks
-from rhetorica.files import write_text
+from rhetorica.models.store import Config, State, Stored
 from rhetorica.parsers.codra.document import Chart, DocumentModel, Objective, unit_roots
-from rhetorica.parsers.codra.examples import Lessons, label_names
+from rhetorica.parsers.codra.examples import NOT_JOINED, Lessons, label_names
 from rhetorica.parsers.codra.features import GROUPS, Facts
 from rhetorica.parsers.codra.rerank import Cues, KBestList, Reranker, fit_reranker
 from rhetorica.parsers.codra.sentence import SentenceModel
@@ -52,7 +51,7 @@ from rhetorica.parsers.codra.stages import (
 from rhetorica.parsers.codra.units import Layout, runs
 from rhetorica.parsers.codra.workshop import Workshop
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import Join, Label, RSTTree
+from rhetorica.trees import Join, RSTTree
 
 Ints = npt.NDArray[np.int64]
 Progress = Callable[[str, int, float], None]
@@ -99,7 +98,7 @@ class Settings:
             )
 
 
-class CodraParser:
+class CodraParser(Stored):
     """Learns and applies the parser; after `fit` or `load` it has ``labels_`` and models."""
 
     name = "codra"
@@ -381,17 +380,16 @@ class CodraParser:
         for model in self.models_.values():
             model.prune(threshold)
 
-    def save(self, folder: Path) -> None:
-        """Write configuration, labels and the weights of all models."""
-        folder.mkdir(parents=True, exist_ok=True)
-        config = {
-            "parser": self.name,
-            "settings": asdict(self.settings),
-            "label_order": list(Label._fields),
-            "labels": [list(label) for label in self.labels_],
-            "models": sorted(self.models_),
-        }
-        write_text(folder / "config.json", json.dumps(config, indent=2) + "\n")
+    def state(self) -> State:
+        """Return settings, labels and the weights of all models."""
+        settings = asdict(self.settings) | {"models": sorted(self.models_)}
+        config = Config(
+            "parser",
+            self.name,
+            settings,
+            relations=settings.pop("relations"),
+            labels=tuple(self.labels_[1:]),
+        )
         arrays = {
             f"{name}/{key}": value.astype(np.float16) if value.dtype == np.float32 else value
             for name, model in self.models_.items()
@@ -399,30 +397,24 @@ class CodraParser:
         }
         if self.reranker_ is not None:
             arrays |= self.reranker_.to_arrays()
-        np.savez_compressed(folder / "weights.npz", **arrays)  # type: ignore[arg-type]
+        return State(config, arrays)
 
     @classmethod
-    def load(cls, folder: Path) -> CodraParser:
-        """Read a model folder."""
-        try:
-            config = json.loads((folder / "config.json").read_text("utf-8"))
-            values = config["settings"]
-            values["groups"] = tuple(values["groups"])
-            parser = cls(Settings(**values))
-            order = config.get("label_order", ("relation", "nuclearity"))
-            parser.labels_ = [Label.read(row, order) for row in config["labels"]]
-            with np.load(folder / "weights.npz", allow_pickle=False) as data:
-                for name in config["models"]:
-                    arrays = {
-                        key.partition("/")[2]: data[key]
-                        for key in data.files
-                        if key.partition("/")[0] == name
-                    }
-                    parser.models_[name] = parser._empty(name).restore(arrays)
-                if parser.settings.rerank:
-                    parser.reranker_ = Reranker.from_arrays(parser.labels_, data)
-        except (OSError, KeyError, ValueError, TypeError) as error:
-            raise ModelError(f"cannot load the parser in {folder}: {error}") from None
+    def from_state(cls, state: State) -> CodraParser:
+        """Make the parser again."""
+        settings = dict(state.config.settings)
+        models, settings["groups"] = settings.pop("models"), tuple(settings["groups"])
+        parser = cls(Settings(**settings, relations=state.config.relations))
+        parser.labels_ = [NOT_JOINED, *state.config.labels]
+        for name in models:
+            arrays = {
+                key.partition("/")[2]: value
+                for key, value in state.arrays.items()
+                if key.partition("/")[0] == name
+            }
+            parser.models_[name] = parser._empty(name).restore(arrays)
+        if parser.settings.rerank:
+            parser.reranker_ = Reranker.from_arrays(parser.labels_, state.arrays)
         return parser
 
     def _empty(self, name: str) -> SentenceModel | DocumentModel:

@@ -4,6 +4,6 @@
 has the features beside the words, `decode` finds the tree, and `parser` puts it all together.
 """
 
-from rhetorica.parsers.neural.parser import SCHEMES, NeuralParser, Scheme
+from rhetorica.parsers.neural.parser import NeuralParser
 
-__all__ = ["SCHEMES", "NeuralParser", "Scheme"]
+__all__ = ["NeuralParser"]

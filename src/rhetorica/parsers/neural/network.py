@@ -7,7 +7,6 @@ the caller asks for on as few places as it likes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.errors import MissingExtra, ModelError
+from rhetorica.errors import ModelError
 from rhetorica.learn.links import log_softmax
+from rhetorica.models import store
 from rhetorica.parsers.neural.units import Units, edu_features, span_features
 from rhetorica.parsers.neural.windows import fill_windows, owned_ranges, stitch, window_starts
 from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
@@ -29,7 +29,6 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 Weights = Mapping[str, Floats]
 
-FORMAT = 1
 BATCH = 8
 """Windows that go through the encoder at once; more gain nothing on one core."""
 CONTEXT = 2
@@ -42,7 +41,7 @@ N_DISTANCES = 2 * (len(DISTANCES) + 1) * 2
 
 @dataclass(frozen=True)
 class Config:
-    """What a model directory says of itself.
+    """What a network must know of itself.
 
     ``joins`` are the labels of the tree head, ``arc_relations`` those of the
     dependency head. The temperatures divide logits, so that probabilities mean what they say; an
@@ -59,24 +58,18 @@ class Config:
     label_temperature: float = 1.0
     arc_temperature: float = 1.0
     start_threshold: float = 0.5
+    threads: int = 1
     name: str = ""
     version: str = ""
 
     @classmethod
-    def read(cls, path: Path) -> Config:
-        """Read ``config.json``."""
-        try:
-            data = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise ModelError(f"{path}: cannot read the model's settings: {error}") from None
-        if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-            raise ModelError(f"{path}: not a neural model of format {FORMAT}, install a newer one")
-        try:
-            data["joins"] = [Label.read(row) for row in data["joins"]]
-            values: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-            return cls(**values)
-        except (KeyError, TypeError) as error:
-            raise ModelError(f"{path}: damaged settings: {error}") from None
+    def of(cls, config: store.Config) -> Config:
+        """Take it from a model's config."""
+        settings: Any = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in config.settings.items()
+        }
+        return cls(joins=config.labels, name=config.id, version=config.version, **settings)
 
 
 def affine(x: Floats, weights: Weights, name: str) -> Floats:
@@ -149,21 +142,20 @@ def group_means(x: Floats, groups: Ints) -> Floats:
 class Encoder:
     """MiniLM in ONNX Runtime: pieces -> states."""
 
-    def __init__(self, path: Path, tokenizer: WordPiece, *, threads: int = 1) -> None:
-        try:
-            onnxruntime = import_module("onnxruntime")
-        except ImportError:
-            raise MissingExtra("the neural parser", "neural") from None
+    def __init__(self, model: Path | bytes, tokenizer: WordPiece, *, threads: int = 1) -> None:
+        onnxruntime = import_module("onnxruntime")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         try:
             self._session = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
+                model if isinstance(model, bytes) else str(model),
+                options,
+                providers=["CPUExecutionProvider"],
             )
         except Exception as error:  # its own exception types are not public
-            raise ModelError(f"{path}: ONNX Runtime cannot load it: {error}") from None
+            raise ModelError(f"ONNX Runtime cannot load the encoder: {error}") from None
         self._dimensions = int(self._session.get_outputs()[0].shape[-1])
         self._first, self._last = tokenizer.index("[CLS]"), tokenizer.index("[SEP]")
 
@@ -191,19 +183,12 @@ class Network:
         self._encoder = encoder
 
     @classmethod
-    def load(cls, directory: Path, *, threads: int = 1) -> Network:
-        """Load a model directory."""
-        if not directory.is_dir():
-            raise ModelError(f"{directory}: there is no such model directory")
-        config = Config.read(directory / "config.json")
-        try:
-            vocabulary = (directory / "vocab.txt").read_text("utf-8").splitlines()
-            with np.load(directory / "heads.npz") as stored:
-                weights = {name: stored[name].astype(np.float32) for name in stored.files}
-        except (OSError, ValueError) as error:
-            raise ModelError(f"{directory}: damaged model: {error}") from None
-        tokenizer = WordPiece(vocabulary)
-        encoder = Encoder(directory / config.encoder, tokenizer, threads=threads)
+    def from_state(cls, state: store.State) -> Network:
+        """Make the network of a model folder."""
+        config = Config.of(state.config)
+        weights = {name: value.astype(np.float32) for name, value in state.arrays.items()}
+        tokenizer = WordPiece(state.file("vocab.txt").decode("utf-8").splitlines())
+        encoder = Encoder(state.files[config.encoder], tokenizer, threads=config.threads)
         return cls(config, tokenizer, encoder, weights)
 
     def states(self, pieces: Pieces) -> Floats:

@@ -12,8 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import islice, pairwise
-from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +20,7 @@ from rhetorica.convert import to_dependencies
 from rhetorica.decode import eisner
 from rhetorica.document import Document, Span
 from rhetorica.errors import UnknownName
+from rhetorica.models.store import State, Stored
 from rhetorica.parsers.neural.decode import EXACT, ScoredJoin, decode, decode_kbest
 from rhetorica.parsers.neural.network import Floats, Network, Spans
 from rhetorica.parsers.neural.units import Units
@@ -30,8 +29,6 @@ from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Join, RSTTree
 
 Bools = npt.NDArray[np.bool_]
-Scheme = Literal["gum", "scidtb"]
-SCHEMES: tuple[Scheme, ...] = ("gum", "scidtb")
 
 _LABELLED_AT_ONCE = 4096
 _LONGEST_ARCS = 1024
@@ -39,7 +36,7 @@ _LONGEST_ARCS = 1024
 _BLANK_LINE = 3
 
 
-class NeuralParser:
+class NeuralParser(Stored):
     """Parses text or documents; made by `load`.
 
     ``scheme`` chooses the annotation scheme: "gum" gives RST trees (and dependencies from them),
@@ -49,18 +46,16 @@ class NeuralParser:
 
     name = "neural"
 
-    def __init__(self, network: Network, *, scheme: Scheme = "gum") -> None:
-        if scheme not in SCHEMES:
-            raise UnknownName("scheme", scheme, SCHEMES)
+    def __init__(self, network: Network, *, scheme: str = "gum") -> None:
+        if scheme not in network.config.sources:
+            raise UnknownName("scheme", scheme, network.config.sources)
         self.network, self.scheme = network, scheme
         self._source = network.config.sources.index(scheme)
 
     @classmethod
-    def load(
-        cls, directory: Path | str, *, scheme: Scheme = "gum", threads: int = 1
-    ) -> NeuralParser:
-        """Load a model directory."""
-        return cls(Network.load(Path(directory), threads=threads), scheme=scheme)
+    def from_state(cls, state: State) -> NeuralParser:
+        """Make the parser of a model folder."""
+        return cls(Network.from_state(state), scheme=state.config.treebanks[0])
 
     def __call__(self, text: str | Document, *, kbest: int = 1) -> Parse:
         """Parse one text; with ``kbest`` above 1, add the most probable trees."""
@@ -333,4 +328,4 @@ def _grouped(edus: Sequence[Span], starts: Bools) -> tuple[Span, ...]:
     )
 
 
-__all__ = ["EXACT", "SCHEMES", "NeuralParser", "Scheme", "spans_between"]
+__all__ = ["EXACT", "NeuralParser", "spans_between"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -14,7 +13,8 @@ import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from rhetorica.parsers.neural.network import FORMAT, as_weights
+from rhetorica.models.store import Config, State
+from rhetorica.parsers.neural.network import as_weights
 from rhetorica.train.neural.calibrate import fit_temperatures
 from rhetorica.train.neural.model import ATTENTION_HEADS, HIDDEN, LAYERS, Inventory
 from rhetorica.train.neural.train import Run, Trainer
@@ -161,14 +161,16 @@ def export(
     vocabulary: Sequence[str],
     directory: Path | str,
     *,
-    name: str,
-    version: str,
     card: str,
     temperatures: Mapping[str, float] | None = None,
     int8: bool = True,
+    facts: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Path:
-    """Write a model directory from a network's state (torch's ``state_dict``)."""
+    """Write a model directory from a network's state (torch's ``state_dict``).
+
+    ``facts`` are what its config says beside settings: version, treebanks, licence, scores.
+    """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     arrays = {key: np.asarray(value) for key, value in state.items()}
@@ -182,21 +184,18 @@ def export(
     else:
         onnx.save(model, directory / encoder)
     heads = {key: value.astype(np.float16) for key, value in as_weights(arrays).items()}
-    np.savez_compressed(directory / "heads.npz", **heads)  # type: ignore[arg-type]
-    (directory / "vocab.txt").write_text("\n".join(vocabulary) + "\n", "utf-8")
-    config = {
-        "format": FORMAT,
-        "name": name,
-        "version": version,
+    settings = {
         "encoder": encoder,
         "sources": inventory.sources,
-        "joins": inventory.joins,
         "join_classes": inventory.join_classes,
         "arc_relations": inventory.arc_relations,
         **(temperatures or {}),
     }
-    (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+    vocab = "\n".join(vocabulary) + "\n"
+    config = Config("parser", "neural", settings, labels=inventory.joins)
+    files: dict[str, bytes | Path] = {encoder: directory / encoder, "vocab.txt": vocab.encode()}
     (directory / "README.md").write_text(card, "utf-8")
+    State(config, heads, files, "heads.npz").write(directory, **(facts or {}))
     return directory
 
 
@@ -208,9 +207,13 @@ def export_run(run: Run, directory: Path) -> Path:
         trainer.inventory,
         trainer.tokenizer.vocabulary,
         directory,
-        name="en_neural",
-        version="2",
         card=_card(trainer, run.scores),
+        facts={
+            "version": "2",
+            "treebanks": ("gum", "scidtb"),
+            "relations": "gum fine",
+            "scores": {name: round(value, 2) for name, value in run.scores.items()},
+        },
         temperatures=fit_temperatures(trainer, run.dev),
     )
 
