@@ -26,9 +26,9 @@ import numpy as np
 from parsers import cut_to
 from rhetorica.corpora import read_corpus
 from rhetorica.kernels import compiled
+from rhetorica.learn.crf import Potentials, log_marginals, loss_and_gradient
 from rhetorica.parsers import load_parser
 from rhetorica.parsers.codra import document, rows, sentence, stages
-from rhetorica.parsers.codra.dcrf import Potentials, log_marginals, loss_and_gradient
 from rhetorica.parsers.codra.features import Facts
 from rhetorica.parsers.codra.units import Layout, runs
 from rhetorica.segmenters import segment
@@ -74,7 +74,7 @@ def watch() -> Stopwatch:
     clock.wrap(sentence, "log_marginals", "CRF")
     clock.wrap(document, "join_scores", "CRF")
     clock.wrap(document, "inside_outside", "CRF")
-    clock.wrap(document, "row_sums", "CRF")
+    clock.wrap(document, "sum_rows", "CRF")
     clock.wrap(stages, "cky", "CKY")
     clock.wrap(document, "cky", "CKY")
     return clock
@@ -123,7 +123,7 @@ def measure_chain(folder: Path) -> None:
     chain = rng.normal(size=(LABELS, LABELS))
     print(
         f"{len(segments):,} sentences, {layout.n_joins:,} joins, "
-        f"{len(sequences.offsets) - 1:,} sequences of {len(sequences.joins):,} places, "
+        f"{len(sequences.offsets) - 1:,} sequences of {len(sequences.items):,} places, "
         f"{LABELS} labels"
     )
     for name, function in (
@@ -131,7 +131,7 @@ def measure_chain(folder: Path) -> None:
         ("loss and gradient, O(T M)", lambda: loss_and_gradient(potentials, sequences, gold)),
         (
             "forward-backward, O(T M^2)",
-            lambda: all_pairs(tables[0], chain, sequences.offsets, sequences.joins),
+            lambda: all_pairs(tables[0], chain, sequences.offsets, sequences.items),
         ),
     ):
         function()

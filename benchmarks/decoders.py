@@ -1,10 +1,10 @@
-"""Time every decoder on both backends, by the number of units.
+"""Time every decoder by the number of units.
 
     python benchmarks/decoders.py [--quick]
 
 Times are CPU times, the best of several runs after a warm-up (which compiles). "growth" is the
-factor from one size to the next, "numpy / numba" how much longer the fallback takes. Sizes that
-would take longer than the limit, judged by the size before, are left out.
+factor from one size to the next. Sizes that would take longer than the limit, judged by the size
+before, are left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from rhetorica.decode import (
     split_block,
     top_down_marginals,
 )
-from rhetorica.kernels import BACKENDS, Backend, numba_works, using
 
 Array = NDArray[Any]
 MOST_UNITS_WITH_SPLITS = 300
@@ -110,18 +109,17 @@ def measure(run: Callable[[Array], object], scores: Array, budget: float) -> flo
     return best
 
 
-def times(case: Case, backend: Backend, sizes: list[int], limit: float) -> list[float | None]:
-    """Time one decoder on one backend; None where it would take too long."""
+def times(case: Case, sizes: list[int], limit: float) -> list[float | None]:
+    """Time one decoder; None where it would take too long."""
     found: list[float | None] = []
-    with using(backend):
-        case.run(case.scores(4))
-        for at, n in enumerate(sizes):
-            before = found[-1] if found else 0.0
-            growth = (n / sizes[at - 1]) ** case.power if at else 1.0
-            if before is None or before * growth > limit or n > case.most:
-                found.append(None)
-            else:
-                found.append(measure(case.run, case.scores(n), limit / 4))
+    case.run(case.scores(4))
+    for at, n in enumerate(sizes):
+        before = found[-1] if found else 0.0
+        growth = (n / sizes[at - 1]) ** case.power if at else 1.0
+        if before is None or before * growth > limit or n > case.most:
+            found.append(None)
+        else:
+            found.append(measure(case.run, case.scores(n), limit / 4))
     return found
 
 
@@ -137,25 +135,17 @@ def factor(above: float | None, below: float | None) -> str:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description="Time every decoder on both backends.")
+    parser = argparse.ArgumentParser(description="Time every decoder.")
     parser.add_argument("--quick", action="store_true", help="small sizes, few runs")
     quick: bool = parser.parse_args().quick
     sizes, limit = ([30, 100], 0.5) if quick else ([30, 100, 300, 1000], 8.0)
-    backends = [name for name in BACKENDS if name != "numba" or numba_works()]
-    header = ["decoder", "n"]
-    for name in backends:
-        header += [name, "growth"]
-    print(("{:<24}{:>6}" + "{:>16}{:>10}" * len(backends)).format(*header), "  numpy / numba")
+    print("{:<24}{:>6}{:>16}{:>10}".format("decoder", "n", "time", "growth"))
     for case in CASES:
-        results = [times(case, name, sizes, limit) for name in backends]
+        found = times(case, sizes, limit)
         for at, n in enumerate(sizes):
-            cells = "".join(
-                f"{milliseconds(column[at]):>16}"
-                f"{factor(column[at], column[at - 1] if at else None):>10}"
-                for column in results
-            )
-            ratio = factor(results[-1][at], results[0][at]) if len(results) > 1 else "-"
-            print(f"{case.name if at == 0 else '':<24}{n:>6}{cells}{ratio:>16}", flush=True)
+            growth = factor(found[at], found[at - 1] if at else None)
+            name = case.name if at == 0 else ""
+            print(f"{name:<24}{n:>6}{milliseconds(found[at]):>16}{growth:>10}", flush=True)
 
 
 if __name__ == "__main__":

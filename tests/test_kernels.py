@@ -1,3 +1,5 @@
+"""Compiled functions: when they are made, what they share, where their machine code is kept."""
+
 from __future__ import annotations
 
 import os
@@ -8,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from rhetorica import kernels
-from rhetorica.kernels import Kernel, backend, compiled, kernel, numba_works, using
-
-needs_numba = pytest.mark.skipif(not numba_works(), reason="numba is not installed")
+from rhetorica.kernels import Kernel, compiled, part
 
 
 def run(code: str, **environment: str) -> str:
@@ -24,60 +24,39 @@ def run(code: str, **environment: str) -> str:
     return result.stdout.strip()
 
 
+@part
+def twice(number: int) -> int:
+    return 2 * number
+
+
+@part
+def four_times(number: int) -> int:
+    return twice(twice(number))
+
+
+def sum_of_fours(numbers, more: int = 0) -> int:
+    total = more
+    for number in numbers:
+        total += four_times(number)
+    return total
+
+
 def test_importing_the_package_does_not_import_numba() -> None:
     code = "import rhetorica.decode, sys; print('numba' in sys.modules, 'scipy' in sys.modules)"
     assert run(code) == "False False"
 
 
-def test_without_numba_everything_works() -> None:
-    code = (
-        "import sys; sys.modules['numba'] = None\n"
-        "import numpy as np\n"
-        "from rhetorica.decode import eisner\n"
-        "from rhetorica.kernels import backend\n"
-        "print(eisner(np.eye(3, k=1)).tolist(), backend())"
-    )
-    assert run(code) == "[-1, 0] numpy"
+def test_kernels_share_parts_and_parts_have_parts() -> None:
+    import numpy as np
+
+    numbers = np.array([1, 2, 3])
+    # Not cached: numba could not import this module by its name to find it again.
+    function = kernels._compile(sum_of_fours, cached=False)
+    assert function(numbers) == 24
+    assert function(numbers, 1) == 25
+    assert four_times(5) == 20  # parts can be called from Python, too
 
 
-def test_environment_chooses_the_backend() -> None:
-    code = "from rhetorica.kernels import backend; print(backend())"
-    assert run(code, RHETORICA_BACKEND="numpy") == "numpy"
-    code = (
-        "from rhetorica.kernels import backend\n"
-        "try: backend()\n"
-        "except ValueError as error: print(error)"
-    )
-    assert "expected one of numba, numpy" in run(code, RHETORICA_BACKEND="cuda")
-
-
-def test_using_is_undone_after_an_error() -> None:
-    before, seen = backend(), []
-
-    def fail() -> None:
-        with using("numpy"):
-            seen.append(backend())
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fail()
-    assert seen == ["numpy"]
-    assert backend() == before
-
-
-def test_a_kernel_runs_the_body_of_its_backend() -> None:
-    @kernel(lambda: "numpy")
-    def which() -> str:
-        return "numba"
-
-    with using("numpy"):
-        assert which() == "numpy"
-    if numba_works():
-        with using("numba"):
-            assert which() == "numba"
-
-
-@needs_numba
 @pytest.mark.parametrize("error", [RuntimeError("no locator available"), OSError(28, "disk full")])
 def test_a_cache_that_cannot_be_written_is_done_without(
     monkeypatch: pytest.MonkeyPatch, error: Exception
@@ -103,31 +82,51 @@ def test_a_cache_that_cannot_be_written_is_done_without(
         return 7
 
     assert isinstance(seven, Kernel)
-    with using("numba"):
-        assert seven() == 7
-        assert seven() == 7
+    assert seven() == 7
+    assert seven() == 7
     assert asked == [True, False]
 
 
-@needs_numba
-def test_a_read_only_install_works(tmp_path: Path) -> None:
-    # A user cache below a file cannot be made by anyone, not even by root; the package's own
-    # __pycache__ is hidden in the same way.
+SHARED = "from rhetorica.kernels import part\n\n\n@part\ndef scale(x):\n    return {factor} * x\n"
+USER = (
+    "from shared import scale\nfrom rhetorica.kernels import compiled\n\n\n"
+    "@compiled\ndef seven(x):\n    return 7 + scale(x)\n"
+)
+CALL = "import user; print(user.seven(1), sum(user.seven._compiled.stats.cache_hits.values()))"
+
+
+def test_machine_code_is_kept_until_a_part_changes(tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(USER)
+    (tmp_path / "shared.py").write_text(SHARED.format(factor=1))
+    where = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    assert run(CALL, **where) == "8 0"
+    assert run(CALL, **where) == "8 1"
+    (tmp_path / "shared.py").write_text(SHARED.format(factor=100))
+    assert run(CALL, **where) == "107 0"
+
+
+def blocked(tmp_path: Path) -> dict[str, str]:
+    """Say where a module is whose folder and user cache cannot be written, not even by root."""
     (tmp_path / "file").touch()
-    module = tmp_path / "frozen.py"
-    module.write_text(
-        "from rhetorica.kernels import compiled\n\n\n@compiled\ndef seven():\n    return 7\n"
-    )
+    (tmp_path / "user.py").write_text(USER)
+    (tmp_path / "shared.py").write_text(SHARED.format(factor=1))
     (tmp_path / "__pycache__").touch()
-    blocked = str(tmp_path / "file" / "below")
-    code = "import frozen; print(frozen.seven())"
-    output = run(
-        code,
-        PYTHONPATH=str(tmp_path),
-        PYTHONDONTWRITEBYTECODE="1",
-        HOME=blocked,
-        XDG_CACHE_HOME=blocked,
-        LOCALAPPDATA=blocked,
-        RHETORICA_BACKEND="numba",
-    )
-    assert output == "7"
+    below = str(tmp_path / "file" / "below")
+    return {
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": below,
+        "XDG_CACHE_HOME": below,
+        "LOCALAPPDATA": below,
+    }
+
+
+def test_a_read_only_install_works(tmp_path: Path) -> None:
+    assert run(CALL, **blocked(tmp_path)) == "8 0"
+
+
+def test_a_read_only_install_keeps_machine_code_in_the_users_cache(tmp_path: Path) -> None:
+    home = str(tmp_path / "home")
+    where = blocked(tmp_path) | {"HOME": home, "XDG_CACHE_HOME": home, "LOCALAPPDATA": home}
+    assert run(CALL, **where) == "8 0"
+    assert run(CALL, **where) == "8 1"

@@ -1,89 +1,51 @@
-"""Choose how a decoder's kernel runs: compiled by numba, or vectorised with numpy.
+"""Compiled functions: plain loops that numba turns into machine code, kept on disk.
 
-A kernel has two bodies that give the same result: plain loops, which numba compiles, and numpy
-operations on whole diagonals, for machines without numba. Which one runs is decided here and
-nowhere else. numba is imported by the first call of a kernel, not before: importing it costs half
-a second that a program which never decodes should not pay.
+`compiled` makes a kernel, which Python calls; `part` makes a piece of one, which kernels and other
+parts call. numba is imported by the first call of a kernel, not before: importing it costs half a
+second that a program which never decodes should not pay.
 
-numba is used wherever it is installed, unless the environment variable ``RHETORICA_BACKEND`` is
-"numpy" (which saves that half second, and compiling, where documents are few and short).
+Machine code is kept beside the source file, or in the user's cache directory where that cannot be
+written; where neither can, every process compiles anew.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache, update_wrapper
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
+from collections.abc import Callable
+from functools import update_wrapper
+from hashlib import sha1
+from types import FunctionType
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Backend = Literal["numba", "numpy"]
-BACKENDS: tuple[Backend, ...] = ("numba", "numpy")
-
-_forced: list[Backend] = []
 
 # No fast mathematics: it gains nothing here, and every machine should get the same bits.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
-@cache
-def numba_works() -> bool:
-    """Tell whether numba is installed and accepts the numpy that is."""
-    if importlib.util.find_spec("numba") is None:
-        return False
-    try:
-        importlib.import_module("numba")
-    except ImportError:
-        return False
-    return True
+class Part(Generic[P, R]):
+    """A function that is compiled into the kernels which call it."""
 
+    def __init__(self, loops: Callable[P, R]) -> None:
+        self.loops = cast("FunctionType", loops)
+        update_wrapper(self, loops)
 
-@cache
-def _default() -> Backend:
-    wanted = os.environ.get("RHETORICA_BACKEND", "")
-    if wanted not in ("", *BACKENDS):
-        raise ValueError(f"RHETORICA_BACKEND is {wanted!r}: expected one of {', '.join(BACKENDS)}")
-    if wanted == "numpy" or not numba_works():
-        return "numpy"
-    return "numba"
-
-
-def backend() -> Backend:
-    """Return the backend that kernels run on."""
-    return _forced[-1] if _forced else _default()
-
-
-@contextmanager
-def using(name: Backend) -> Iterator[None]:
-    """Run kernels on the given backend inside a ``with`` block (for tests and benchmarks)."""
-    _forced.append(name)
-    try:
-        yield
-    finally:
-        _forced.pop()
-
-
-def _compile(loops: Callable[P, R], *, cached: bool) -> Callable[P, R]:
-    njit = importlib.import_module("numba").njit
-    return cast("Callable[P, R]", njit(loops, cache=cached, **_OPTIONS))
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the loops as they are, slowly (for tests)."""
+        return cast("R", self.loops(*args, **kwargs))
 
 
 class Kernel(Generic[P, R]):
-    """A function with two bodies, of which the backend runs one."""
+    """A function that is compiled when it is first called."""
 
-    def __init__(self, loops: Callable[P, R], vectorised: Callable[P, R]) -> None:
-        self._loops, self._vectorised = loops, vectorised
+    def __init__(self, loops: Callable[P, R]) -> None:
+        self._loops = cast("FunctionType", loops)
         self._compiled: Callable[P, R] | None = None
         update_wrapper(self, loops)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the compiled body, or the one for numpy."""
-        if backend() == "numpy":
-            return self._vectorised(*args, **kwargs)
+        """Run the machine code."""
         if self._compiled is None:
             try:
                 self._compiled = _compile(self._loops, cached=True)
@@ -98,18 +60,39 @@ class Kernel(Generic[P, R]):
             return self._compiled(*args, **kwargs)
 
 
-def kernel(vectorised: Callable[P, R]) -> Callable[[Callable[P, R]], Kernel[P, R]]:
-    """Make loops a kernel, with ``vectorised`` for machines without numba.
-
-    The loops may call numpy but no other kernel, and must allocate what they return.
-    """
-
-    def decorate(loops: Callable[P, R]) -> Kernel[P, R]:
-        return Kernel(loops, vectorised)
-
-    return decorate
-
-
 def compiled(loops: Callable[P, R]) -> Kernel[P, R]:
-    """Make a kernel of a function that is fast enough as it is on machines without numba."""
-    return Kernel(loops, loops)
+    """Make a kernel of loops; they may call numpy and parts, but no other kernel."""
+    return Kernel(loops)
+
+
+def part(loops: Callable[P, R]) -> Part[P, R]:
+    """Make a part of kernels; it may call numpy and other parts."""
+    return Part(loops)
+
+
+def _compile(loops: FunctionType, *, cached: bool) -> Callable[..., Any]:
+    njit = importlib.import_module("numba").njit
+    parts = _parts(loops)
+    if parts:
+        own = {name: _compile(found.loops, cached=False) for name, found in parts.items()}
+        known = {**loops.__globals__, **own}
+        ready = FunctionType(loops.__code__, known, loops.__name__, loops.__defaults__)
+        # numba looks for machine code by file, name and date. A part may change in another file, so
+        # that what the parts say must be part of the name.
+        ready.__module__ = loops.__module__
+        ready.__qualname__ = f"{loops.__name__}_{_digest(loops)[:12]}"
+        loops = ready
+    return cast("Callable[..., Any]", njit(loops, cache=cached, **_OPTIONS))
+
+
+def _parts(loops: FunctionType) -> dict[str, Part[Any, Any]]:
+    """Return the parts that a function calls, by the names it has for them."""
+    found = {name: loops.__globals__.get(name) for name in loops.__code__.co_names}
+    return {name: value for name, value in found.items() if isinstance(value, Part)}
+
+
+def _digest(loops: FunctionType) -> str:
+    """Return a number that changes with a function or any part of it."""
+    code = loops.__code__
+    below = [_digest(found.loops) for found in _parts(loops).values()]
+    return sha1(repr((code.co_code, code.co_consts, code.co_names, below)).encode()).hexdigest()

@@ -19,9 +19,6 @@ from rhetorica.decode import (
     top_down_marginals,
     unpack_splits,
 )
-from rhetorica.kernels import numba_works, using
-
-pytestmark = pytest.mark.usefixtures("backend")
 
 SIZES = range(7)
 Scores = tuple[np.ndarray | None, np.ndarray | None]
@@ -278,15 +275,3 @@ def test_no_tree_at_all() -> None:
     assert cky_kbest(None, 3, span) == []
     with pytest.raises(ValueError, match="k is 0"):
         cky_kbest(None, 0, span)
-
-
-@pytest.mark.skipif(not numba_works(), reason="numba is not installed")
-def test_backends_break_ties_alike() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        packed = rng.integers(0, 3, packed_size(12)).astype(np.float32)
-        with using("numba"):
-            compiled = cky(packed), cky_kbest(packed, 5)
-        with using("numpy"):
-            plain = cky(packed), cky_kbest(packed, 5)
-        assert compiled == plain

@@ -8,9 +8,6 @@ import pytest
 from brute import arc_score, dependency_trees, is_projective, is_tree
 from rhetorica import DepTree
 from rhetorica.decode import eisner, eisner_kbest, eisner_marginals
-from rhetorica.kernels import numba_works, using
-
-pytestmark = pytest.mark.usefixtures("backend")
 
 SIZES = range(7)
 
@@ -147,18 +144,3 @@ def test_no_tree_at_all() -> None:
     assert eisner_kbest(scores, 3) == []
     with pytest.raises(ValueError, match="k is 0"):
         eisner_kbest(scores, 0)
-
-
-@pytest.mark.skipif(not numba_works(), reason="numba is not installed")
-def test_backends_break_ties_alike() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        scores = rng.integers(0, 3, (13, 13))
-        with using("numba"):
-            compiled = eisner(scores), eisner_kbest(scores, 5)
-        with using("numpy"):
-            plain = eisner(scores), eisner_kbest(scores, 5)
-        np.testing.assert_array_equal(compiled[0], plain[0])
-        for one, other in zip(compiled[1], plain[1], strict=True):
-            np.testing.assert_array_equal(one[0], other[0])
-            assert one[1] == other[1]

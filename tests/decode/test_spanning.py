@@ -13,9 +13,6 @@ from rhetorica.decode import (
     matrix_tree_marginals,
     spanning_tree,
 )
-from rhetorica.kernels import numba_works, using
-
-pytestmark = pytest.mark.usefixtures("backend")
 
 SIZES = range(6)
 ROOTS = pytest.mark.parametrize("single_root", [True, False])
@@ -224,17 +221,3 @@ def test_no_tree_at_all() -> None:
     assert kbest_spanning(apart, 3) == []
     with pytest.raises(ValueError, match="k is 0"):
         kbest_spanning(apart, 0)
-
-
-@pytest.mark.skipif(not numba_works(), reason="numba is not installed")
-def test_backends_break_ties_alike() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        scores = rng.integers(0, 3, (13, 13))
-        with using("numba"):
-            compiled = kbest_spanning(scores, 5)
-        with using("numpy"):
-            plain = kbest_spanning(scores, 5)
-        for one, other in zip(compiled, plain, strict=True):
-            np.testing.assert_array_equal(one[0], other[0])
-            assert one[1] == other[1]

@@ -1,11 +1,10 @@
-"""Hashed features of pairs: scores equal the sum of their rows' weights, on both backends."""
+"""Hashed features of pairs: scores equal the sum of their rows' weights."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from rhetorica.kernels import BACKENDS, numba_works, using
 from rhetorica.learn.pairwise import Arcs, Template
 
 TEMPLATES = [
@@ -25,15 +24,11 @@ def arcs(n: int, seed: int = 0, templates: list[Template] = TEMPLATES) -> Arcs:
     return Arcs.of(units, pairs, templates, bits=10)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("n", [1, 2, 7])
-def test_scores_are_sums_of_weights(backend: str, n: int) -> None:
-    if backend == "numba" and not numba_works():
-        pytest.skip("numba is not installed")
+def test_scores_are_sums_of_weights(n: int) -> None:
     weights = np.random.default_rng(1).normal(size=(1024, 4)).astype(np.float32)
     found = arcs(n)
-    with using(backend):  # type: ignore[arg-type]
-        scores, labels = found.scores(weights, root_label=2)
+    scores, labels = found.scores(weights, root_label=2)
     for head in range(n + 1):
         for dependent in range(n):
             rows = found.rows(np.array([head]), np.array([dependent]))[0]

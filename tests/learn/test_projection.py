@@ -10,7 +10,6 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
 from rhetorica.errors import RhetoricaError, UnknownName
-from rhetorica.kernels import using
 from rhetorica.learn.projection import (
     FORMS,
     Form,
@@ -50,15 +49,13 @@ def projection_of(form: Form, words: int = 5, seed: int = 0) -> Projection:
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("backend", ["numba", "numpy"])
-def test_machine_is_optimal(seed: int, backend: str) -> None:
+def test_machine_is_optimal(seed: int) -> None:
     problem = random_problem(seed)
     examples = problem.examples(projection_of("concatenation", seed=seed))
     l2 = 0.5 + seed
-    with using(backend):  # type: ignore[arg-type]
-        found = fit_svm(
-            examples, problem.labels, 3, l2=l2, tolerance=1e-8, passes=5000, dtype=np.float64
-        )
+    found = fit_svm(
+        examples, problem.labels, 3, l2=l2, tolerance=1e-8, passes=5000, dtype=np.float64
+    )
     matrix, each = dense_matrix(examples), np.arange(len(problem))
     primal, dual = found.objective(examples, problem.labels, l2)
     assert primal == pytest.approx(dual, rel=1e-6)

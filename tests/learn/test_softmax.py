@@ -1,12 +1,13 @@
-"""Multinomial logistic regression with L1: its optimum, its two bodies, odd targets."""
+"""Multinomial logistic regression with L1 and L2: optima, slopes, odd targets."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
-from rhetorica import kernels
-from rhetorica.learn.softmax import SoftmaxExamples, SoftmaxRegression
+from rhetorica.learn import softmax
+from rhetorica.learn.softmax import SoftmaxExamples, SoftmaxRegression, fit_softmax, softmax_loss
 
 
 def problem(n: int = 60, n_rows: int = 12, k: int = 3, seed: int = 0) -> SoftmaxExamples:
@@ -64,12 +65,32 @@ def test_more_penalty_means_fewer_weights() -> None:
     assert counts[0] < counts[-1]
 
 
-def test_compiled_or_not_it_learns_the_same() -> None:
-    found = []
-    for backend in kernels.BACKENDS:
-        with kernels.using(backend):
-            found.append(SoftmaxRegression(12, 3, epochs=4, seed=3).fit(problem()).weights_)
-    assert np.allclose(*found, atol=1e-4)
+def descend(rows, right, possible, order, weights, squares, seen, done, rate, penalty) -> float:
+    """Do as `_descend`, a matrix at a time."""
+    total = 0.0
+    for step, example in enumerate(order):
+        now = done + step
+        active = np.unique(rows[example])
+        active = active[active > 0]
+        owed = penalty * (now - seen[active])[:, None] / np.sqrt(squares[active])
+        part = np.sign(weights[active]) * np.maximum(np.abs(weights[active]) - owed, 0)
+        scores = np.where(possible[example], part.sum(axis=0), -np.inf)
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
+        mass = shares[right[example]].sum()
+        total -= np.log(max(mass, 1e-30))
+        slope = shares - np.where(right[example], shares / max(mass, 1e-30), 0)
+        squares[active] += slope**2
+        weights[active] = part - rate * slope / np.sqrt(squares[active])
+        seen[active] = now
+    return total
+
+
+def test_steps_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = SoftmaxRegression(12, 3, epochs=4, seed=3).fit(problem()).weights_
+    monkeypatch.setattr(softmax, "_descend", descend)
+    expected = SoftmaxRegression(12, 3, epochs=4, seed=3).fit(problem()).weights_
+    assert np.allclose(found, expected, atol=1e-4)
 
 
 def test_several_right_classes_and_impossible_ones() -> None:
@@ -101,3 +122,31 @@ def test_nothing_to_learn_from() -> None:
         np.zeros((0, 4), dtype=np.int32), np.zeros((0, 3), bool), np.zeros((0, 3), bool)
     )
     assert not SoftmaxRegression(12, 3).fit(nothing).weights_.any()
+
+
+def test_slope_with_l2() -> None:
+    rng = np.random.default_rng(0)
+    matrix = csr_matrix(rng.integers(0, 2, (20, 6)).astype(np.float32))
+    gold, sizes = rng.integers(0, 3, 20), rng.random(20) + 0.5
+    point = rng.normal(size=18)
+    _, slope = softmax_loss(point, matrix, gold, sizes, 3, 0.1)
+    for at in range(18):
+        values = []
+        for step in (1e-2, -1e-2):
+            moved = point.copy()
+            moved[at] += step
+            values.append(softmax_loss(moved, matrix, gold, sizes, 3, 0.1)[0])
+        assert slope[at] == pytest.approx((values[0] - values[1]) / 2e-2, abs=2e-2, rel=1e-2)
+
+
+def test_without_features_the_shares_of_the_labels_are_learned() -> None:
+    gold = np.array([0, 0, 0, 1, 2, 2])
+    weights = fit_softmax(csr_matrix(np.ones((6, 1), np.float32)), gold, 3, l2=1e-6, iterations=99)
+    shares = np.exp(weights[0]) / np.exp(weights[0]).sum()
+    assert shares == pytest.approx([1 / 2, 1 / 6, 1 / 3], abs=1e-3)
+    counts = np.array([1, 1, 1, 9, 3, 3.0])
+    weights = fit_softmax(
+        csr_matrix(np.ones((6, 1), np.float32)), gold, 3, l2=1e-6, iterations=99, sizes=counts
+    )
+    shares = np.exp(weights[0]) / np.exp(weights[0]).sum()
+    assert shares == pytest.approx([3 / 18, 9 / 18, 6 / 18], abs=1e-3)

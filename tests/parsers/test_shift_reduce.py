@@ -6,13 +6,12 @@ import dataclasses
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import rhetorica
 from lessons import gold, single
-from rhetorica import Document, Join, kernels
+from rhetorica import Document, Join
 from rhetorica.cli.train import train as train_app
 from rhetorica.document import Span
 from rhetorica.errors import Mismatch, ModelError, UnknownName
@@ -43,17 +42,6 @@ def test_progress_is_told() -> None:
 def test_relations_can_be_mapped() -> None:
     parser = ShiftReduceParser(epochs=2, explore=0).fit(gold(), coarse=lambda name: "any")
     assert {relation for _, relation in parser.actions_.labels} == {"any"}
-
-
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_without_numba_the_same_comes_out(settings: dict[str, object]) -> None:
-    trained = train(**settings)
-    doc = gold()[2].document
-    with kernels.using("numpy"):
-        plain = trained(doc, kbest=3)
-    compiled = trained(doc, kbest=3)
-    assert [c.tree for c in plain.kbest] == [c.tree for c in compiled.kbest]
-    assert np.allclose([c.score for c in plain.kbest], [c.score for c in compiled.kbest], atol=1e-4)
 
 
 def test_unknown_names() -> None:

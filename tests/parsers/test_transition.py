@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rhetorica import Document, Join, RSTTree, kernels
+from rhetorica import Document, Join, RSTTree
 from rhetorica.convert import to_dependencies
 from rhetorica.errors import InvalidDocument, InvalidTree, UnknownName
 from rhetorica.formats.rs3 import read_rs3
+from rhetorica.learn.hashing import MIX
 from rhetorica.parsers.transition import (
     SHIFT,
     Actions,
@@ -29,11 +30,13 @@ from rhetorica.parsers.transition import (
 from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import (
     ATTRIBUTES,
+    BITS,
     POINTERS,
     STATE,
     StateReader,
     Templates,
     Units,
+    known_bits,
 )
 from rhetorica.parsers.transition.templates import LABEL, PAPER, PAPER_BAGS, STRUCTURE
 from rhetorica.parsers.transition.voting import WholeSteps, draw, elect, vote
@@ -344,20 +347,53 @@ def test_looks_have_a_name_each(doc: Document) -> None:
     assert pointers[0, POINTERS.index("s0head")] == 5
 
 
-def test_features_are_the_same_compiled_or_not(doc: Document) -> None:
+def hash_rows(values, pointers, units: Units, templates: Templates) -> np.ndarray:
+    """Hash the features of states, a template at a time."""
+    attributes, atoms, salts = units.attributes, templates.atoms, templates.salts
+    bags = (templates.bag_pointers, templates.bag_kinds, templates.bag_salts)
+    n = len(attributes) - 1
+    flat = attributes[pointers].reshape(len(pointers), -1)
+    known = np.concatenate([values.astype(np.uint64), flat], axis=1)
+    mixed = np.broadcast_to(salts, (len(values), len(salts))).copy()
+    with np.errstate(over="ignore"):
+        for column in range(atoms.shape[1]):
+            there = atoms[:, column] >= 0
+            part = mixed[:, there]
+            part = (part ^ known[:, atoms[there, column]]) * MIX
+            mixed[:, there] = part ^ (part >> np.uint64(29))
+        hashes = [mixed * MIX]
+        lists: list[list[int]] = [[] for _ in range(len(values))]
+        for pointer, kind, salt in zip(*bags, strict=True):
+            for row, edu in enumerate(pointers[:, pointer]):
+                if edu < n:
+                    place = kind * n + edu
+                    found = units.bag_values[slice(*units.bag_offsets[place : place + 2])]
+                    part = (found ^ salt) * MIX
+                    lists[row] += ((part ^ (part >> np.uint64(29))) * MIX).tolist()
+    shift = np.uint64(64 - BITS)
+    result = np.full((len(values), len(salts) + max([0, *map(len, lists)])), -1, dtype=np.int64)
+    result[:, : len(salts)] = hashes[0] >> shift
+    for row, found_list in enumerate(lists):
+        bag = np.array(found_list, dtype=np.uint64) >> shift
+        result[row, len(salts) : len(salts) + len(bag)] = bag
+    return result.astype(np.int32)
+
+
+def test_features_are_hashed_as_they_were_when_models_were_trained(doc: Document) -> None:
     forest = Forest(5, ACTIONS)
     states = forest.run([0, 0, 2, 0, 0, 3, 0, 1, 1])
     chosen = [*PAPER, *STRUCTURE["pairs"], *LABEL["words"]]
     templates = Templates.of(chosen, PAPER_BAGS)
     units = Units.of(doc)
-    found = []
-    for backend in kernels.BACKENDS:
-        with kernels.using(backend):
-            reader = StateReader(units)
-            looks = reader.look(forest, states)
-            found.append((*looks, reader.rows(looks, templates)))
-    for one, two in zip(*found, strict=True):
-        assert (one == two).all()
+    reader = StateReader(units)
+    looks = reader.look(forest, states)
+    expected = hash_rows(*looks, units, templates)
+    assert (reader.rows(looks, templates) == expected).all()
+    # Looked up in a table that knows every second hash, with and without its bits.
+    table = (np.arange(2**BITS) % 2 * 7).astype(np.int32)
+    rows = np.where(expected >= 0, table[expected], 0)
+    assert (reader.rows(looks, templates, table) == rows).all()
+    assert (reader.rows(looks, templates, table, known_bits(table)) == rows).all()
 
 
 def test_atoms_must_exist() -> None:

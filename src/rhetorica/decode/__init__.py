@@ -6,8 +6,7 @@
 
 Each module's docstring gives its array conventions. All functions are pure and deterministic;
 malformed arrays (shape, NaN, plus infinity) and scores that forbid every tree are a ValueError.
-Loops are compiled with numba where it is installed (the first call imports it) and run as numpy
-operations otherwise, with the same results.
+Loops are compiled with numba, which the first call imports.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Check score arrays where they enter the decoders; views that the vectorised kernels share."""
+"""Check score arrays where they enter the decoders."""
 
 from __future__ import annotations
 
@@ -53,20 +53,3 @@ def check_k(k: int) -> None:
     """Refuse to find fewer than one structure."""
     if k < 1:
         raise ValueError(f"k is {k}: expected at least 1")
-
-
-def bands(square: Floats, row: int, column: int, rows: int, width: int) -> Floats:
-    """View ``square[row + r, column + r : column + r + width]`` as row r, for r < rows.
-
-    Spans of one width lie along a diagonal; this makes a rectangle of their parts, without
-    copying. ``square`` must be contiguous.
-    """
-    step, item = square.strides
-    offset = row * step + column * item
-    return np.ndarray((rows, width), np.float64, square, offset, (step + item, item))
-
-
-def diagonal(square: Floats, offset: int) -> Floats:
-    """View the diagonal ``square[i, i + offset]`` (below the main one if negative), writable."""
-    row, column = max(0, -offset), max(0, offset)
-    return bands(square, row, column, len(square) - abs(offset), 1)[:, 0]

@@ -31,13 +31,11 @@ from rhetorica.decode._arrays import (
     Floats,
     Ints,
     as_real,
-    bands,
     check_k,
     check_values,
-    diagonal,
 )
 from rhetorica.decode._lazy import LEAF, Edges, LazyKBest
-from rhetorica.kernels import compiled, kernel
+from rhetorica.kernels import compiled
 
 NO_TREE = "every tree has a forbidden join: let spans have more splits to choose from"
 _SUM_TOLERANCE = 1e-3
@@ -283,36 +281,7 @@ def _with_units(posteriors: Floats) -> Floats:
     return result
 
 
-def _terms(packed: NDArray[Any], chart: Floats, width: int) -> Floats:
-    """Score all splits of all spans of one width, a row for each span."""
-    n = len(chart) - 1
-    first, second = _part_places(n, width)
-    left, right = bands(chart, *first), bands(chart, *second)
-    if not packed.size:
-        terms: Floats = left + right
-        return terms
-    terms = split_block(packed, n, width) + left
-    terms += right
-    return terms
-
-
-def _part_places(n: int, width: int) -> tuple[tuple[int, int, int, int], tuple[int, int, int, int]]:
-    """Tell where the left and the right parts of all spans of one width are, for `bands`."""
-    rows = n - width + 1
-    return (0, 1, rows, width - 1), (width, 1, rows, width - 1)
-
-
-def _best_inside_numpy(packed: NDArray[Any], spans: Floats) -> Floats:
-    """Fill the chart of `_best_inside` one width after the other."""
-    n = len(spans) - 1
-    best = np.zeros((n + 1, n + 1))
-    for width in range(2, n + 1):
-        top = _terms(packed, best, width).max(axis=1) + diagonal(spans, width)
-        diagonal(best, width)[:] = diagonal(best, -width)[:] = top
-    return best
-
-
-@kernel(_best_inside_numpy)
+@compiled
 def _best_inside(packed: NDArray[Any], spans: Floats) -> Floats:
     """Return the best score of each span, at [i, j] and again at [j, i].
 
@@ -367,24 +336,7 @@ def _trace(packed: NDArray[Any], best: Floats) -> Ints:
     return joins
 
 
-def _sum_inside_numpy(packed: NDArray[Any], spans: Floats) -> tuple[Floats, Floats]:
-    """Fill the charts of `_sum_inside` one width after the other."""
-    n = len(spans) - 1
-    whole, inner = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
-    for width in range(2, n + 1):
-        terms = _terms(packed, whole, width)
-        top = terms.max(axis=1)
-        top = np.where(top == -np.inf, 0.0, top)
-        terms -= top[:, None]
-        with np.errstate(divide="ignore"):
-            total = np.log(np.exp(terms, out=terms).sum(axis=1)) + top
-        diagonal(inner, width)[:] = total
-        total = total + diagonal(spans, width)
-        diagonal(whole, width)[:] = diagonal(whole, -width)[:] = total
-    return whole, inner
-
-
-@kernel(_sum_inside_numpy)
+@compiled
 def _sum_inside(packed: NDArray[Any], spans: Floats) -> tuple[Floats, Floats]:
     """Return the log total weight of each span, twice as in `_best_inside`, and without ``spans``.
 
@@ -417,28 +369,7 @@ def _sum_inside(packed: NDArray[Any], spans: Floats) -> tuple[Floats, Floats]:
     return whole, inner
 
 
-def _outside_numpy(packed: NDArray[Any], whole: Floats, inner: Floats) -> tuple[Floats, Floats]:
-    """Do as `_outside`, one width after the other."""
-    n = len(whole) - 1
-    posteriors, splits = np.zeros((n + 1, n + 1)), np.zeros(packed_size(n))
-    posteriors[0, n] = 1.0
-    for width in range(n, 1, -1):
-        mass = diagonal(posteriors, width) + diagonal(posteriors, -width)
-        diagonal(posteriors, width)[:] = mass
-        alive = mass > 0
-        share = _terms(packed, whole, width)
-        share -= np.where(alive, diagonal(inner, width), 0.0)[:, None]
-        share[~alive] = -np.inf
-        np.exp(share, out=share)
-        share *= mass[:, None]
-        split_block(splits, n, width)[:] = share
-        first, second = _part_places(n, width)
-        bands(posteriors, *first)[:] += share
-        bands(posteriors, *second)[:] += share
-    return posteriors, splits
-
-
-@kernel(_outside_numpy)
+@compiled
 def _outside(packed: NDArray[Any], whole: Floats, inner: Floats) -> tuple[Floats, Floats]:
     """Return the probability of each span, and of each split (packed), from the whole down.
 
@@ -469,21 +400,7 @@ def _outside(packed: NDArray[Any], whole: Floats, inner: Floats) -> tuple[Floats
     return posteriors, splits
 
 
-def _top_down_numpy(packed: NDArray[Any], n: int) -> Floats:
-    """Do as `_top_down`, one width after the other."""
-    posteriors = np.zeros((n + 1, n + 1))
-    posteriors[0, n] = 1.0
-    for width in range(n, 1, -1):
-        mass = diagonal(posteriors, width) + diagonal(posteriors, -width)
-        diagonal(posteriors, width)[:] = mass
-        share = split_block(packed, n, width) * mass[:, None]
-        first, second = _part_places(n, width)
-        bands(posteriors, *first)[:] += share
-        bands(posteriors, *second)[:] += share
-    return posteriors
-
-
-@kernel(_top_down_numpy)
+@compiled
 def _top_down(packed: NDArray[Any], n: int) -> Floats:
     """Return the probability of each span, gathered as in `_outside`."""
     posteriors = np.zeros((n + 1, n + 1))

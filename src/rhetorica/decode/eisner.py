@@ -19,9 +19,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rhetorica.decode._arrays import Floats, Ints, arc_scores, bands, check_k, diagonal
+from rhetorica.decode._arrays import Floats, Ints, arc_scores, check_k
 from rhetorica.decode._lazy import LEAF, Edges, LazyKBest
-from rhetorica.kernels import compiled, kernel
+from rhetorica.kernels import compiled
 
 NO_TREE = "every tree has a forbidden arc: let each unit have more heads to choose from"
 
@@ -110,24 +110,7 @@ def _log_sum(values: Floats) -> float:
     return top if top == -math.inf else top + math.log(float(np.exp(values - top).sum()))
 
 
-def _best_spans_numpy(arcs: Floats) -> tuple[Floats, Floats, Floats]:
-    """Fill the charts of `_best_spans` one width after the other."""
-    n = len(arcs)
-    right, left, arc = np.zeros((n, n)), np.zeros((n, n)), np.full((n, n), -np.inf)
-    for width in range(1, n):
-        rows = n - width
-        gap = bands(right, 0, 0, rows, width) + bands(left, width, 1, rows, width)
-        best = gap.max(axis=1)
-        diagonal(arc, width)[:] = best + diagonal(arcs, width)
-        diagonal(arc, -width)[:] = best + diagonal(arcs, -width)
-        best = (bands(arc, 0, 1, rows, width) + bands(right, width, 1, rows, width)).max(axis=1)
-        diagonal(right, width)[:] = diagonal(right, -width)[:] = best
-        best = (bands(left, 0, 0, rows, width) + bands(arc, width, 0, rows, width)).max(axis=1)
-        diagonal(left, width)[:] = diagonal(left, -width)[:] = best
-    return right, left, arc
-
-
-@kernel(_best_spans_numpy)
+@compiled
 def _best_spans(arcs: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the best scores of all spans.
 
@@ -189,37 +172,7 @@ def _trace(right: Floats, left: Floats, arc: Floats, root: int) -> Ints:
     return heads
 
 
-def _log_sum_rows(values: Floats) -> Floats:
-    """Return the log of each row's sum of exponentials; destroys ``values``."""
-    top = values.max(axis=1)
-    # A row that is forbidden throughout would subtract infinity from infinity.
-    safe = np.where(top == -np.inf, 0.0, top)
-    values -= safe[:, None]
-    np.exp(values, out=values)
-    with np.errstate(divide="ignore"):
-        total: Floats = np.log(values.sum(axis=1)) + safe
-    return total
-
-
-def _sum_spans_numpy(arcs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Fill the charts of `_sum_spans` one width after the other."""
-    n = len(arcs)
-    right, left, arc = np.zeros((n, n)), np.zeros((n, n)), np.full((n, n), -np.inf)
-    gap = np.zeros((n, n))
-    for width in range(1, n):
-        rows = n - width
-        total = _log_sum_rows(bands(right, 0, 0, rows, width) + bands(left, width, 1, rows, width))
-        diagonal(gap, width)[:] = total
-        diagonal(arc, width)[:] = total + diagonal(arcs, width)
-        diagonal(arc, -width)[:] = total + diagonal(arcs, -width)
-        total = _log_sum_rows(bands(arc, 0, 1, rows, width) + bands(right, width, 1, rows, width))
-        diagonal(right, width)[:] = diagonal(right, -width)[:] = total
-        total = _log_sum_rows(bands(left, 0, 0, rows, width) + bands(arc, width, 0, rows, width))
-        diagonal(left, width)[:] = diagonal(left, -width)[:] = total
-    return right, left, arc, gap
-
-
-@kernel(_sum_spans_numpy)
+@compiled
 def _sum_spans(arcs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the log total weights of all spans, as `_best_spans` does for the best.
 
@@ -262,46 +215,7 @@ def _sum_spans(arcs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return right, left, arc, gap
 
 
-def _shares(first: Floats, second: Floats, whole: Floats, mass: Floats) -> Floats:
-    """Split each row's probability ``mass`` over its terms ``first + second`` of ``whole``."""
-    alive = mass > 0
-    terms: Floats = first + second
-    terms -= np.where(alive, whole, 0.0)[:, None]
-    terms[~alive] = -np.inf
-    np.exp(terms, out=terms)
-    terms *= mass[:, None]
-    return terms
-
-
-def _arc_posteriors_numpy(
-    right: Floats, left: Floats, arc: Floats, gap: Floats, roots: Floats
-) -> Floats:
-    """Do as `_arc_posteriors`, one width after the other."""
-    n = len(right)
-    p_right, p_left, p_arc = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
-    p_left[0] += roots
-    p_right[-1] += roots
-    for width in range(n - 1, 0, -1):
-        rows = n - width
-        mass = diagonal(p_right, width) + diagonal(p_right, -width)
-        first, second = (0, 1, rows, width), (width, 1, rows, width)
-        share = _shares(bands(arc, *first), bands(right, *second), diagonal(right, width), mass)
-        bands(p_arc, *first)[:] += share
-        bands(p_right, *second)[:] += share
-        mass = diagonal(p_left, width) + diagonal(p_left, -width)
-        first, second = (0, 0, rows, width), (width, 0, rows, width)
-        share = _shares(bands(left, *first), bands(arc, *second), diagonal(left, width), mass)
-        bands(p_left, *first)[:] += share
-        bands(p_arc, *second)[:] += share
-        mass = diagonal(p_arc, width) + diagonal(p_arc, -width)
-        first, second = (0, 0, rows, width), (width, 1, rows, width)
-        share = _shares(bands(right, *first), bands(left, *second), diagonal(gap, width), mass)
-        bands(p_right, *first)[:] += share
-        bands(p_left, *second)[:] += share
-    return p_arc
-
-
-@kernel(_arc_posteriors_numpy)
+@compiled
 def _arc_posteriors(right: Floats, left: Floats, arc: Floats, gap: Floats, roots: Floats) -> Floats:
     """Return the probability of each arc, given that of each root, by the outside pass.
 

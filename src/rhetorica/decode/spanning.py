@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from rhetorica.decode._arrays import Floats, Ints, arc_scores, check_k
 from rhetorica.decode.eisner import NO_TREE
-from rhetorica.kernels import compiled, kernel
+from rhetorica.kernels import compiled
 
 _SAFE_RANGE = 300.0
 """Within a column, weights that span so many nats can be multiplied without underflow."""
@@ -322,26 +322,7 @@ def _arc_sums(table: Floats, single_root: bool) -> tuple[float, Floats]:
     return _eliminate_logs(table, single_root)
 
 
-def _eliminate_numpy(weights: Floats, single_root: bool) -> tuple[float, Floats]:
-    """Do as `_eliminate`, a matrix at a time."""
-    m, first = len(weights), int(single_root)
-    reduced, sums = weights.copy(), np.empty(m)
-    for v in range(m - 1, 0, -1):
-        begin = first if v > 1 else 0
-        sums[v] = reduced[begin:v, v].sum()
-        reduced[:v, 1:v] += (reduced[:v, v] / sums[v])[:, None] * reduced[v, 1:v]
-    slopes = np.zeros((m, m))
-    slopes[0, 1] = 1 / sums[1]
-    for v in range(2, m):
-        into, out = reduced[:v, v] / sums[v], reduced[v, 1:v] / sums[v]
-        inner = slopes[:v, 1:v]
-        slopes[v, 1:v] = into @ inner
-        slopes[:v, v] = inner @ out
-        slopes[first:v, v] += 1 / sums[v] - into @ slopes[:v, v]
-    return float(np.log(sums[1:]).sum()), slopes * weights
-
-
-@kernel(_eliminate_numpy)
+@compiled
 def _eliminate(weights: Floats, single_root: bool) -> tuple[float, Floats]:
     """Return the log of the sum of all trees' weights, and the arcs' marginals.
 
@@ -385,41 +366,7 @@ def _eliminate(weights: Floats, single_root: bool) -> tuple[float, Floats]:
     return log_partition, slopes * weights
 
 
-def _log_sums(values: Floats, axis: int) -> Floats:
-    """Return logs of sums of exponentials along an axis; all -inf gives -inf."""
-    top = values.max(axis=axis, keepdims=True)
-    top = np.where(top == -np.inf, 0.0, top)
-    with np.errstate(divide="ignore"):
-        logs: Floats = np.log(np.exp(values - top).sum(axis=axis)) + np.squeeze(top, axis)
-    return logs
-
-
-def _eliminate_logs_numpy(table: Floats, single_root: bool) -> tuple[float, Floats]:
-    """Do as `_eliminate_logs`, a matrix at a time."""
-    m, first = len(table), int(single_root)
-    reduced, sums = table.copy(), np.zeros(m)
-    for v in range(m - 1, 0, -1):
-        begin = first if v > 1 else 0
-        sums[v] = _log_sums(reduced[begin:v, v], 0)
-        passing = (reduced[:v, v] - sums[v])[:, None] + reduced[v, 1:v]
-        np.logaddexp(reduced[:v, 1:v], passing, out=reduced[:v, 1:v])
-    slopes = np.full((m, m), -np.inf)
-    slopes[0, 1] = -sums[1]
-    for v in range(2, m):
-        into, out = reduced[:v, v] - sums[v], reduced[v, 1:v] - sums[v]
-        inner = slopes[:v, 1:v]
-        slopes[v, 1:v] = _log_sums(inner + into[:, None], 0)
-        passed = _log_sums(inner + out, 1)
-        rest = 1.0 - np.exp(into + sums[v] + passed).sum()
-        top = np.maximum(passed[first:], -sums[v])
-        value = np.exp(passed[first:] - top) + rest * np.exp(-sums[v] - top)
-        slopes[:v, v] = passed
-        with np.errstate(divide="ignore"):
-            slopes[first:v, v] = np.log(np.maximum(value, 0.0)) + top
-    return float(sums[1:].sum()), np.exp(slopes + table)
-
-
-@kernel(_eliminate_logs_numpy)
+@compiled
 def _eliminate_logs(table: Floats, single_root: bool) -> tuple[float, Floats]:
     """Do as `_eliminate`, on logarithms: ten times slower, for scores of any range."""
     m = table.shape[0]

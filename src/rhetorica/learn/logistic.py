@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.learn.lbfgs import minimise
 from rhetorica.learn.links import sigmoid
 
 Floats = npt.NDArray[np.float64]
+
+_TOLERANCE = 1e7 * float(np.finfo(np.float64).eps)
 
 
 class BaggedLogistic:
@@ -52,16 +55,14 @@ class BaggedLogistic:
 
 def fit_logistic(matrix: Any, labels: Floats, l2: float) -> tuple[Floats, float]:
     """Minimise the negative log-likelihood plus l2 times the squared weights; the bias is free."""
-    from scipy.optimize import minimize
-
     signs = np.where(labels > 0, 1.0, -1.0)
 
     def objective(point: Floats) -> tuple[float, Floats]:
         return logistic_loss(point, matrix, signs, l2)
 
     start = np.zeros(matrix.shape[1] + 1)
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 200})
-    return found.x[:-1], float(found.x[-1])
+    found = minimise(objective, start, iterations=200, memory=10, tolerance=_TOLERANCE)
+    return found[:-1], float(found[-1])
 
 
 def logistic_loss(point: Floats, matrix: Any, signs: Floats, l2: float) -> tuple[float, Floats]:

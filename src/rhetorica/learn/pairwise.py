@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.kernels import kernel
+from rhetorica.kernels import compiled, part
+from rhetorica.learn.hashing import MIX, spread, top_bits
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float32]
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
 
@@ -66,7 +66,7 @@ class Arcs:
     ) -> Arcs:
         """Look up the attributes that the templates name; units' last value is the root's."""
         n = len(next(iter(units.values()))) - 1
-        salts = np.arange(1, len(templates) + 1, dtype=np.uint64) * _MIX
+        salts = np.arange(1, len(templates) + 1, dtype=np.uint64) * MIX
         nothing = np.zeros(n + 1, dtype=np.uint64)
         names = sorted({t.pair for t in templates if t.pair})
         tables = [np.zeros((n + 1, n)), *(pairs[name] for name in names)]
@@ -126,55 +126,26 @@ class Arcs:
             self.pair_values,
             self.pair_of,
             self.salts,
-            np.uint64(64 - self.bits),
+            self.bits,
             weights,
             root_label,
         )
 
 
+@part
+def _row(salt: Any, head: Any, dependent: Any, pair: Any, bits: int) -> Any:
+    """Return the row of weights of a feature, or of arrays of them."""
+    mixed = spread(salt ^ head, _SHIFT)
+    mixed = spread(mixed + dependent, _SHIFT)
+    return top_bits(mixed + pair, bits)
+
+
 def _hash(salt: Words, head: Words, dependent: Words, pair: Words, bits: int) -> Ints:
     with np.errstate(over="ignore"):
-        mixed = (salt ^ head) * _MIX
-        mixed = ((mixed ^ (mixed >> _SHIFT)) + dependent) * _MIX
-        mixed = ((mixed ^ (mixed >> _SHIFT)) + pair) * _MIX
-    return (mixed >> np.uint64(64 - bits)).astype(np.int64)
+        return np.asarray(_row(salt, head, dependent, pair, bits)).astype(np.int64)
 
 
-def _best_labels_numpy(
-    heads: Floats,
-    dependents: Floats,
-    head_values: Words,
-    dependent_values: Words,
-    pair_values: npt.NDArray[np.uint32],
-    pair_of: Ints,
-    salts: Words,
-    shift: np.uint64,
-    weights: Floats,
-    root_label: int,
-) -> tuple[Floats, Ints]:
-    n = len(dependents)
-    scores = np.empty((n + 1, n), dtype=np.float32)
-    labels = np.empty((n + 1, n), dtype=np.int64)
-    others = np.arange(weights.shape[1]) != root_label
-    for i in range(n + 1):
-        rows = _hash(
-            salts[:, None],
-            head_values[:, i : i + 1],
-            dependent_values,
-            pair_values[i].T[pair_of].astype(np.uint64),
-            64 - int(shift),
-        )
-        table = weights[rows].sum(axis=0) + heads[i] + dependents
-        if i == n:
-            labels[i], scores[i] = root_label, table[:, root_label]
-        else:
-            table[:, ~others] = -np.inf
-            labels[i] = table.argmax(axis=1)
-            scores[i] = table.max(axis=1)
-    return scores, labels
-
-
-@kernel(_best_labels_numpy)
+@compiled
 def _best_labels(
     heads: Floats,
     dependents: Floats,
@@ -183,26 +154,21 @@ def _best_labels(
     pair_values: npt.NDArray[np.uint32],
     pair_of: Ints,
     salts: Words,
-    shift: np.uint64,
+    bits: int,
     weights: Floats,
     root_label: int,
 ) -> tuple[Floats, Ints]:
     n, width = dependents.shape
     scores = np.empty((n + 1, n), dtype=np.float32)
     labels = np.empty((n + 1, n), dtype=np.int64)
-    mix, right = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
     total = np.empty(width, dtype=np.float32)
     for i in range(n + 1):
         for j in range(n):
             for label in range(width):
                 total[label] = heads[i, label] + dependents[j, label]
             for t in range(len(salts)):
-                mixed = (salts[t] ^ head_values[t, i]) * mix
-                mixed = ((mixed ^ (mixed >> right)) + dependent_values[t, j]) * mix
-                mixed = (
-                    (mixed ^ (mixed >> right)) + np.uint64(pair_values[i, j, pair_of[t]])
-                ) * mix
-                row = np.int64(mixed >> shift)
+                pair = np.uint64(pair_values[i, j, pair_of[t]])
+                row = _row(salts[t], head_values[t, i], dependent_values[t, j], pair, bits)
                 for label in range(width):
                     total[label] += weights[row, label]
             best = root_label

@@ -1,11 +1,14 @@
-"""Multinomial logistic regression with L1 regularisation over sparse binary features.
+"""Multinomial logistic regression: `SoftmaxRegression` with L1, `fit_softmax` with L2.
 
-It minimises the negative log-likelihood, summed over examples, plus the absolute weights divided by
-``strength`` (liblinear's C: the larger, the less regularisation), by stochastic gradient descent
-with a step size for every weight (AdaGrad; Duchi et al. 2011) and soft thresholding after each step
-(their section 5). Only rows of weights that an example has are touched: what the penalty would
-have taken from the others meanwhile is taken when they are met again, which is exact, since a
-weight's step size does not change while it is not touched.
+`fit_softmax` maximises the likelihood of a sparse matrix of examples by L-BFGS.
+
+`SoftmaxRegression` is for sparse binary features of very many examples. It minimises the negative
+log-likelihood, summed over examples, plus the absolute weights divided by ``strength`` (liblinear's
+C: the larger, the less regularisation), by stochastic gradient descent with a step size for every
+weight (AdaGrad; Duchi et al. 2011) and soft thresholding after each step (their section 5). Only
+rows of weights that an example has are touched: what the penalty would have taken from the others
+meanwhile is taken when they are met again, which is exact, since a weight's step size does not
+change while it is not touched.
 
 An example may have several right classes (the loss is then minus the logarithm of their summed
 probability), and classes that it cannot have.
@@ -15,16 +18,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.kernels import kernel
+from rhetorica.kernels import compiled
+from rhetorica.learn.lbfgs import Progress, minimise
+from rhetorica.learn.links import log_softmax
 
 Rows = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
+Floats64 = npt.NDArray[np.float64]
 
 _TINY = 1e-6
 
@@ -101,38 +108,7 @@ def _settle(weights: Floats, squares: Floats, seen: Ints, steps: int, penalty: f
     weights[0] = 0
 
 
-def _descend_numpy(
-    rows: Rows,
-    right: Flags,
-    possible: Flags,
-    order: Ints,
-    weights: Floats,
-    squares: Floats,
-    seen: Ints,
-    done: int,
-    rate: np.float32,
-    penalty: np.float32,
-) -> float:
-    total = 0.0
-    for step, example in enumerate(order):
-        now = done + step
-        active = np.unique(rows[example])
-        active = active[active > 0]
-        owed = penalty * (now - seen[active])[:, None] / np.sqrt(squares[active])
-        part = np.sign(weights[active]) * np.maximum(np.abs(weights[active]) - owed, 0)
-        scores = np.where(possible[example], part.sum(axis=0), -np.inf)
-        shares = np.exp(scores - scores.max())
-        shares /= shares.sum()
-        mass = shares[right[example]].sum()
-        total -= np.log(max(mass, 1e-30))
-        slope = shares - np.where(right[example], shares / max(mass, 1e-30), 0)
-        squares[active] += slope**2
-        weights[active] = part - rate * slope / np.sqrt(squares[active])
-        seen[active] = now
-    return total
-
-
-@kernel(_descend_numpy)
+@compiled
 def _descend(
     rows: Rows,
     right: Flags,
@@ -196,3 +172,42 @@ def _descend(
                     squares[row, k] += slope[k] * slope[k]
                     weights[row, k] -= rate * slope[k] / np.sqrt(squares[row, k])
     return total
+
+
+def softmax_loss(
+    point: Floats64, matrix: Any, gold: Ints, sizes: Floats64, labels: int, l2: float
+) -> tuple[float, Floats64]:
+    """Return the regularised loss at a point (weights x labels, flat), and its slope.
+
+    ``sizes`` says how much each example counts.
+    """
+    weights = point.reshape(-1, labels)
+    logs = log_softmax(np.asarray(matrix @ weights.astype(np.float32), np.float64))
+    rows = np.arange(len(gold))
+    loss = -(sizes * logs[rows, gold]).sum() + l2 * float(point @ point)
+    slope = np.exp(logs)
+    slope[rows, gold] -= 1
+    slope *= sizes[:, None]
+    gradient = np.asarray(matrix.T @ slope.astype(np.float32), np.float64)
+    return float(loss), (gradient + 2 * l2 * weights).reshape(-1)
+
+
+def fit_softmax(
+    matrix: Any,
+    gold: Ints,
+    labels: int,
+    *,
+    l2: float,
+    iterations: int,
+    sizes: Floats64 | None = None,
+    progress: Progress | None = None,
+) -> Floats:
+    """Learn weights (features x labels) of a sparse matrix (examples x features)."""
+    counts = np.ones(len(gold)) if sizes is None else sizes
+
+    def objective(point: Floats64) -> tuple[float, Floats64]:
+        return softmax_loss(point, matrix, gold, counts, labels, l2)
+
+    start = np.zeros(matrix.shape[1] * labels)
+    found = minimise(objective, start, iterations=iterations, progress=progress)
+    return found.reshape(-1, labels).astype(np.float32)

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.errors import RhetoricaError
-from rhetorica.kernels import kernel
+from rhetorica.kernels import compiled
+from rhetorica.learn.hashing import sum_rows
 
 Floats = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
@@ -47,29 +48,7 @@ class Examples:
 
     def scores(self, dense_weights: Floats, weights: Floats) -> Floats:
         """Return the score of every class for every example."""
-        return np.asarray(self.dense @ dense_weights + sum_rows(weights, self.rows))
-
-
-def _sum_rows_numpy(weights: Floats, rows: Rows) -> Floats:
-    totals = np.zeros((len(rows), weights.shape[1]), dtype=weights.dtype)
-    for start in range(0, len(rows), 1024):  # the gathered weights are large
-        part = rows[start : start + 1024]
-        there = (part >= 0)[:, :, None]
-        totals[start : start + 1024] = np.where(there, weights[part], 0).sum(axis=1)
-    return totals
-
-
-@kernel(_sum_rows_numpy)
-def sum_rows(weights: Floats, rows: Rows) -> Floats:
-    """Return the sum of the given rows of weights (below 0: none) for each example."""
-    totals = np.zeros((len(rows), weights.shape[1]), dtype=weights.dtype)
-    for i in range(len(rows)):
-        for t in range(rows.shape[1]):
-            row = rows[i, t]
-            if row >= 0:
-                for c in range(weights.shape[1]):
-                    totals[i, c] += weights[row, c]
-    return totals
+        return np.asarray(self.dense @ dense_weights + sum_rows(weights, self.rows, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,44 +115,7 @@ def fit_svm(
     return Solution(dense_weights, weights, shares, int(done))
 
 
-def _solve_numpy(
-    dense: Floats,
-    rows: Rows,
-    squares: Floats,
-    labels: Ints,
-    orders: Ints,
-    dense_weights: Floats,
-    weights: Floats,
-    shares: Floats,
-    l2: float,
-    tolerance: float,
-    passes: int,
-) -> int:
-    columns = [row[row >= 0] for row in rows]
-    for done in range(passes):
-        worst = 0.0
-        for i in orders[done % len(orders)].tolist():
-            if squares[i] <= 0:
-                continue
-            scale, label, own = squares[i] / l2, labels[i], columns[i]
-            scores = dense[i] @ dense_weights + weights[own].sum(axis=0) + 1
-            scores[label] -= 1
-            worst = max(worst, float(scores.max() - scores[shares[i] > 0].min()))
-            target = scores / scale + shares[i]
-            ordered = np.sort(target)[::-1]
-            levels = (np.cumsum(ordered) - 1) / np.arange(1, len(ordered) + 1)
-            level = levels[np.flatnonzero(ordered > levels)[-1]]
-            after = np.maximum(target - level, 0)
-            step = ((shares[i] - after) / l2).astype(weights.dtype)
-            shares[i] = after
-            dense_weights += dense[i][:, None] * step
-            np.add.at(weights, own, step)
-        if worst < tolerance:
-            return done + 1
-    return passes
-
-
-@kernel(_solve_numpy)
+@compiled
 def _solve(
     dense: Floats,
     rows: Rows,

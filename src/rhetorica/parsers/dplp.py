@@ -32,6 +32,7 @@ import numpy.typing as npt
 from rhetorica.convert import relabel
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
+from rhetorica.learn.hashing import Vocabulary, prune, stack_rows
 from rhetorica.learn.projection import (
     FORMS,
     Problem,
@@ -56,7 +57,7 @@ from rhetorica.parsers.transition import (
     right_branching,
     search,
 )
-from rhetorica.parsers.transition.classifier import Classifier, row_table, stack_rows
+from rhetorica.parsers.transition.classifier import Classifier
 from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import BITS, StateReader, Templates, Units
 from rhetorica.parsers.transition.voting import WholeSteps, elect, vote
@@ -334,7 +335,7 @@ class DPLPParser(Stored):
                 passes=8,
                 seed=self.seed,
             )
-            machine = Classifier(self._templates, row_table(keys), solution.weights)
+            machine = Classifier(self._templates, keys, solution.weights)
             for sample in samples[fold :: self.folds]:
                 found.append(self._mistakes(sample, machine))
             if progress:
@@ -367,7 +368,7 @@ class DPLPParser(Stored):
             labels=np.where(shift, SHIFT, reduce),
         )
 
-    def _problem(self, samples: Sequence[_Sample]) -> tuple[Problem, Ints]:
+    def _problem(self, samples: Sequence[_Sample]) -> tuple[Problem, Vocabulary]:
         """Put samples together; return the hashes of the features that are kept, too."""
         from scipy.sparse import vstack
 
@@ -379,15 +380,14 @@ class DPLPParser(Stored):
             for sample in samples
         ]
         hashes = stack_rows([sample.rows for sample in samples])
-        counts = np.bincount(hashes[hashes >= 0], minlength=2**BITS)
-        keys = np.flatnonzero(counts >= self.min_count)
+        keys = Vocabulary.counted(hashes, BITS, min_count=self.min_count)
         # Row 0 is for features that are not known; here they are left out.
-        known = row_table(keys)[hashes]
+        known = keys.table[hashes]
         problem = Problem(
             vstack(list(units.values()), format="csr"),
             np.concatenate(slots),
             np.where((hashes >= 0) & (known > 0), known, -1).astype(np.int32),
-            len(keys) + 1,
+            len(keys),
             np.concatenate([sample.labels for sample in samples]),
             len(self.actions_),
         )
@@ -427,7 +427,7 @@ class DPLPParser(Stored):
         self.projection_ = learner.projection_
         self.dense_weights_ = learner.solution_.dense_weights
         weights = learner.solution_.weights[:columns]
-        self.classifier_ = Classifier(self._templates, row_table(self.keys_), weights)
+        self.classifier_ = Classifier(self._templates, self.keys_, weights)
         self.word_weights_ = self._fold(learner.solution_.weights[columns:])
         return self
 
@@ -628,11 +628,8 @@ class DPLPParser(Stored):
 
 def _pruned(classifier: Classifier, threshold: float) -> Classifier:
     """Set small weights to zero, and leave out features that have no others."""
-    weights = np.where(np.abs(classifier.weights) >= threshold, classifier.weights, 0)
-    keys = np.flatnonzero(classifier.table)
-    keys = keys[weights[classifier.table[keys]].any(axis=1)]
-    rows = np.append(0, classifier.table[keys])
-    return replace(classifier, table=row_table(keys), weights=weights[rows])
+    known, (weights,) = prune(classifier.vocabulary, [classifier.weights], threshold)
+    return replace(classifier, vocabulary=known, weights=weights)
 
 
 def _words(doc: Document) -> list[str]:

@@ -50,7 +50,7 @@ def test_sequences_are_those_of_algorithm_1(n: int) -> None:
     }
     found = sequences(n)
     rows = [
-        tuple(found.joins[a:b].tolist())
+        tuple(found.items[a:b].tolist())
         for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)
     ]
     assert len(rows) == len(set(rows)) == len(paper_sequences(n))
@@ -60,7 +60,7 @@ def test_sequences_are_those_of_algorithm_1(n: int) -> None:
 @pytest.mark.parametrize("n", range(9))
 def test_every_join_is_read_once(n: int) -> None:
     found = sequences(n)
-    assert sorted(found.joins[found.reads].tolist()) == list(range(packed_size(n)))
+    assert sorted(found.items[found.reads].tolist()) == list(range(packed_size(n)))
 
 
 def test_the_example_of_figure_6() -> None:
@@ -77,7 +77,7 @@ def test_layout_numbers_segments_through() -> None:
         (0, 1, 2), (5, 6, 8), (6, 8, 9), (5, 6, 9), (5, 8, 9),
     ]  # fmt: skip
     rows = layout.sequences()
-    assert sorted(rows.joins[rows.reads].tolist()) == [0, 1, 2, 3, 4]
+    assert sorted(rows.items[rows.reads].tolist()) == [0, 1, 2, 3, 4]
     few = layout.only(np.array([1, 4]))
     assert few.n_joins == 2
     assert few.edges()[2].tolist() == [8, 9]

@@ -21,20 +21,13 @@ import numpy.typing as npt
 
 from rhetorica.decode import Bracketing, cky, cky_kbest, inside_outside
 from rhetorica.features.ngrams import NGramDictionary
+from rhetorica.learn.hashing import Vocabulary, matrix, prune, sum_rows
 from rhetorica.learn.links import log_softmax
-from rhetorica.parsers.codra.crf import fit_softmax
+from rhetorica.learn.softmax import fit_softmax
+from rhetorica.learn.treecrf import TreeExample, fit_trees, join_scores
 from rhetorica.parsers.codra.features import DOCUMENT, Facts, document_attributes
-from rhetorica.parsers.codra.rows import (
-    Features,
-    Template,
-    Vocabulary,
-    choose,
-    matrix,
-    prune,
-    row_sums,
-)
+from rhetorica.parsers.codra.rows import Features, Template, choose
 from rhetorica.parsers.codra.sentence import BITS, Example, balanced, ngram_dictionary
-from rhetorica.parsers.codra.treecrf import TreeExample, fit_trees, join_scores
 from rhetorica.parsers.codra.units import Layout, best_joins, join_numbers, joins, unit_number
 
 Ints = npt.NDArray[np.int64]
@@ -156,7 +149,8 @@ class DocumentModel:
         self.weights_ = np.pad(given_join, ((0, 0), (1, 0)))
         data = [
             TreeExample(
-                self._features(e.facts, e.layout, e.roots).map(self.vocabulary_), e.gold > 0
+                self._features(e.facts, e.layout, e.roots).map(self.vocabulary_).blocks,
+                e.gold > 0,
             )
             for e in examples
         ]
@@ -182,7 +176,7 @@ class DocumentModel:
                 for scores in features.score_blocks(self.weights_, BLOCK_JOINS)
             ]
             return Chart(features, np.concatenate([np.zeros(0), *best]))
-        scores = join_scores(features, self.structure_)
+        scores = join_scores(features.blocks, self.structure_)
         _, spans, _ = inside_outside(scores)
         return Chart(features, None, np.log(np.clip(spans, SMALLEST, 1 - SMALLEST)))
 
@@ -193,7 +187,7 @@ class DocumentModel:
         """
         if self.objective == "joins":
             return self._log_softmax(chart.features, numbers)
-        scores = row_sums(chart.features.select(numbers), self.weights_).astype(np.float64)
+        scores = sum_rows(self.weights_, chart.features.select(numbers)).astype(np.float64)
         logs = np.empty_like(scores)
         layout = chart.features.layout
         bounds = layout.bounds[0]
@@ -207,7 +201,7 @@ class DocumentModel:
         return logs
 
     def _log_softmax(self, features: Features, numbers: Ints) -> Floats:
-        return log_softmax(row_sums(features.select(numbers), self.weights_).astype(np.float64))
+        return log_softmax(sum_rows(self.weights_, features.select(numbers)).astype(np.float64))
 
     def prune(self, threshold: float) -> None:
         """Drop small weights."""

@@ -31,7 +31,8 @@ from rhetorica.errors import ModelError
 from rhetorica.evaluate.parseval import FIGURES, constituents, match
 from rhetorica.features.dominance import Dominance
 from rhetorica.features.edus import edu_strings, hashed
-from rhetorica.parsers.codra.crf import minimise
+from rhetorica.learn.hashing import MIX, Vocabulary, mix
+from rhetorica.learn.lbfgs import minimise
 from rhetorica.parsers.codra.examples import Lessons
 from rhetorica.parsers.codra.features import Facts
 from rhetorica.parsers.codra.sentence import SentenceModel
@@ -51,8 +52,6 @@ K = 10
 """How many trees of a sentence to choose among."""
 
 _BITS = 20
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(29)
 _SIZES = np.array([1, 2, 3, 4, 6, 10])
 
 
@@ -168,8 +167,8 @@ class Reranker:
             raise ModelError("no lists of candidates to learn from")
         owners = _consecutive([table.owners for table in tables])
         dense = np.concatenate([table.dense for table in tables])
-        counts = np.bincount(_flatten(tables), minlength=2**_BITS)
-        self.hashes_ = np.flatnonzero(counts >= self.min_count).astype(np.uint32)
+        hashes = _flatten(tables)
+        self.hashes_ = Vocabulary.counted(hashes, _BITS, min_count=self.min_count).hashes
         self.scale_ = np.maximum(dense.std(axis=0), 1e-6)
         entries = [
             self._known(table, first)
@@ -623,13 +622,8 @@ TEMPLATES = (
 
 
 def _hash(template: str, values: Mapping[str, Ints]) -> Ints:
-    with np.errstate(over="ignore"):
-        mixed: Any = np.uint64(hashed(template)) * _MIX
-        for name in template.split():
-            mixed = (mixed ^ values[name].astype(np.uint64)) * _MIX
-            mixed = mixed ^ (mixed >> _SHIFT)
-        mixed = mixed * _MIX
-    return np.asarray(mixed >> np.uint64(64 - _BITS)).astype(np.int64)
+    salt = hashed(template) * int(MIX)
+    return mix(salt, [values[name] for name in template.split()], _BITS, shift=29)
 
 
 def _figures(flat: _Flat, shape: _Shape, values: Mapping[str, Ints]) -> Floats:

@@ -10,24 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rhetorica.features.edus import hashed
-from rhetorica.kernels import kernel
+from rhetorica.learn.hashing import Rows, Vocabulary, mix, sum_rows
+from rhetorica.learn.treecrf import Block
 from rhetorica.parsers.codra.units import Layout
 
 Ints = npt.NDArray[np.int64]
-Rows32 = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
 Words = npt.NDArray[np.uint64]
 
 PLACES = "LRWKP"
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(31)
+_PARTS = ("left", "right", "whole", "edge", "join")
 
 
 class Template(NamedTuple):
@@ -48,9 +46,9 @@ class Template(NamedTuple):
         return places.pop() if len(places) == 1 else "P"
 
     @property
-    def salt(self) -> np.uint64:
+    def salt(self) -> int:
         """Its own start value: the same attributes in another template are another feature."""
-        return np.uint64(hashed(f"{self.group} {self.text}")) * np.uint64(0x85EBCA6B)
+        return hashed(f"{self.group} {self.text}") * 0x85EBCA6B
 
 
 @dataclass(frozen=True)
@@ -83,11 +81,11 @@ class Features:
     """
 
     layout: Layout
-    left: Rows32
-    right: Rows32
-    whole: Rows32
-    edge: Rows32
-    join: Rows32
+    left: Rows
+    right: Rows
+    whole: Rows
+    edge: Rows
+    join: Rows
 
     @classmethod
     def of(cls, attributes: Attributes, templates: Sequence[Template], bits: int) -> Features:
@@ -105,32 +103,30 @@ class Features:
             table = np.zeros((count, len(chosen)), np.int32)
             for column, template in enumerate(chosen):
                 values = [_values(attributes, where, name, place) for where, name in template.parts]
-                table[:, column] = _hash(template.salt, values, bits)
+                table[:, column] = mix(template.salt, values, bits, shift=31)
             tables[place] = table
         return cls(layout, *(tables[place] for place in PLACES))
 
-    def select(self, joins: Ints) -> Rows32:
-        """Return all features of some joins, (joins, templates)."""
+    @property
+    def blocks(self) -> list[Block]:
+        """The tables, with the row in each that a join has; that of joins comes first."""
         layout = self.layout
-        splits = layout.unit_ends[layout.left[joins]]
-        return np.concatenate(
-            [
-                self.left[layout.left[joins]],
-                self.right[layout.right[joins]],
-                self.whole[layout.whole[joins]],
-                self.edge[splits],
-                self.join[joins],
-            ],
-            axis=1,
-        )
+        return [
+            Block(self.join),
+            Block(self.left, layout.left),
+            Block(self.right, layout.right),
+            Block(self.whole, layout.whole),
+            Block(self.edge, layout.unit_ends[layout.left]),
+        ]
+
+    def select(self, joins: Ints) -> Rows:
+        """Return all features of some joins, (joins, templates)."""
+        own, *others = self.blocks
+        return np.concatenate([*(b.rows[b.at(joins)] for b in others), own.rows[joins]], axis=1)
 
     def map(self, vocabulary: Vocabulary) -> Features:
         """Turn hashes to rows of weights."""
-        table = vocabulary.table
-        return Features(
-            self.layout,
-            *(table[part] for part in (self.left, self.right, self.whole, self.edge, self.join)),
-        )
+        return Features(self.layout, *(vocabulary.table[getattr(self, part)] for part in _PARTS))
 
     def scores(self, weights: Floats) -> Floats:
         """Return the scores of all joins, (joins, labels); features must have been mapped."""
@@ -139,70 +135,14 @@ class Features:
 
     def score_blocks(self, weights: Floats, size: int) -> Iterator[Floats]:
         """Yield the scores of all joins, so many joins at a time, to bound memory."""
-        layout = self.layout
-        parts = [row_sums(rows, weights) for rows in (self.left, self.right, self.whole, self.edge)]
-        for start in range(0, layout.n_joins, size):
+        own, *others = self.blocks
+        sums = [(block, sum_rows(weights, block.rows)) for block in others if block.rows.size]
+        for start in range(0, self.layout.n_joins, size):
             here = slice(start, start + size)
-            result = row_sums(self.join[here], weights)
-            result += parts[0][layout.left[here]]
-            result += parts[1][layout.right[here]]
-            result += parts[2][layout.whole[here]]
-            if self.edge.size:
-                result += parts[3][layout.unit_ends[layout.left[here]]]
+            result = sum_rows(weights, own.rows[here])
+            for block, found in sums:
+                result += found[block.at(here)]
             yield result
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The hashes that have weights; row 0 is for all others, and its weights are zero."""
-
-    hashes: npt.NDArray[np.uint32]
-    bits: int
-
-    @classmethod
-    def of(cls, rows: Sequence[Rows32], bits: int, *, min_count: int) -> Vocabulary:
-        """Keep the hashes that occur in enough documents, given the rows of each.
-
-        Joins are not counted: a unit takes part in many, so that words which stand in the text
-        once would seem to be frequent, and the model would learn its documents by heart.
-        """
-        seen = [np.zeros(0, np.int32), *(np.unique(part) for part in rows)]
-        hashes, counts = np.unique(np.concatenate(seen), return_counts=True)
-        return cls(hashes[counts >= min_count].astype(np.uint32), bits)
-
-    def __len__(self) -> int:
-        return len(self.hashes) + 1
-
-    @cached_property
-    def table(self) -> Rows32:
-        """The row of each hash."""
-        table = np.zeros(2**self.bits, np.int32)
-        table[self.hashes] = np.arange(1, len(self.hashes) + 1)
-        return table
-
-
-def prune(
-    vocabulary: Vocabulary, tables: Sequence[Floats], threshold: float
-) -> tuple[Vocabulary, list[Floats]]:
-    """Drop weights that are smaller than a threshold, and features that have no others."""
-    kept = [np.where(np.abs(table) < threshold, 0, table).astype(np.float32) for table in tables]
-    used = np.any([np.abs(table).max(axis=1) > 0 for table in kept], axis=0)
-    used[0] = True
-    return (
-        Vocabulary(vocabulary.hashes[used[1:]], vocabulary.bits),
-        [table[used] for table in kept],
-    )
-
-
-def matrix(rows: Rows32, width: int) -> Any:
-    """Return the sparse matrix (examples x weights) of rows, without row 0."""
-    from scipy.sparse import csr_matrix
-
-    keep = rows > 0
-    offsets = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
-    columns = rows[keep]
-    values = np.ones(len(columns), np.float32)
-    return csr_matrix((values, columns, offsets), shape=(len(rows), width))
 
 
 def choose(templates: Sequence[Template], groups: Collection[str]) -> list[Template]:
@@ -215,35 +155,3 @@ def _values(attributes: Attributes, where: str, name: str, place: str) -> Words:
         return attributes.at(where, name, slice(None))
     table = attributes.edges if place == "K" else attributes.units
     return table[name].astype(np.uint64)
-
-
-def _hash(salt: np.uint64, values: Sequence[Words], bits: int) -> Rows32:
-    with np.errstate(over="ignore"):
-        mixed: Any = salt
-        for column in values:
-            mixed = (mixed ^ column) * _MIX
-            mixed = mixed ^ (mixed >> _SHIFT)
-        mixed = mixed * _MIX
-    return np.asarray(mixed >> np.uint64(64 - bits)).astype(np.int32)
-
-
-def _row_sums_numpy(rows: Rows32, weights: Floats) -> Floats:
-    total = np.zeros((len(rows), weights.shape[1]), np.float32)
-    for column in range(rows.shape[1]):
-        total += weights[rows[:, column]]
-    return total
-
-
-@kernel(_row_sums_numpy)
-def row_sums(rows: Rows32, weights: Floats) -> Floats:
-    """Sum the rows of weights that each example has: (examples, labels)."""
-    examples, templates = rows.shape
-    labels = weights.shape[1]
-    total = np.zeros((examples, labels), np.float32)
-    for example in range(examples):
-        for template in range(templates):
-            row = rows[example, template]
-            if row > 0:
-                for label in range(labels):
-                    total[example, label] += weights[row, label]
-    return total

@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.features.ngrams import SLOTS, EdgeGrams, NGramCounts, NGramDictionary
+from rhetorica.learn.crf import Potentials, Sequences, fit_chain, log_marginals
+from rhetorica.learn.hashing import Vocabulary, matrix, prune
 from rhetorica.learn.links import log_softmax
-from rhetorica.parsers.codra.crf import fit_chain, fit_softmax
-from rhetorica.parsers.codra.dcrf import Potentials, log_marginals
+from rhetorica.learn.softmax import fit_softmax
 from rhetorica.parsers.codra.features import CONTEXT, SENTENCE, Facts, sentence_attributes
-from rhetorica.parsers.codra.rows import Features, Template, Vocabulary, choose, matrix, prune
-from rhetorica.parsers.codra.units import Layout, Sequences
+from rhetorica.parsers.codra.rows import Features, Template, choose
+from rhetorica.parsers.codra.units import Layout
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -220,8 +221,8 @@ def _concatenate(layouts: Sequence[Layout]) -> Sequences:
     for layout in layouts:
         found = layout.sequences()
         offsets.append(found.offsets[1:] + places)
-        joins.append(found.joins + numbers)
+        joins.append(found.items + numbers)
         reads.append(found.reads)
-        places += len(found.joins)
+        places += len(found.items)
         numbers += layout.n_joins
     return Sequences(np.concatenate(offsets), np.concatenate(joins), np.concatenate(reads))

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.decode import packed_size
+from rhetorica.learn.crf import Sequences
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -32,17 +33,6 @@ class Joins(NamedTuple):
     starts: Ints
     splits: Ints
     ends: Ints
-
-
-class Sequences(NamedTuple):
-    """Sequences as rows of join numbers: sequence s is ``joins[offsets[s]:offsets[s + 1]]``.
-
-    ``reads`` marks, for every join, the one place where its probability is read.
-    """
-
-    offsets: Ints
-    joins: Ints
-    reads: Bools
 
 
 def unit_count(n: int) -> int:
@@ -249,9 +239,9 @@ class Layout:
         for segment, start in enumerate(self.join_offsets[:-1].tolist()):
             found = sequences(self.size(segment))
             offsets.append(found.offsets[1:] + total)
-            rows.append(found.joins + start)
+            rows.append(found.items + start)
             reads.append(found.reads)
-            total += len(found.joins)
+            total += len(found.items)
         nothing = np.zeros(0, np.int64)
         return Sequences(
             np.concatenate(offsets),

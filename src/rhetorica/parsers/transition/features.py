@@ -23,11 +23,10 @@ from rhetorica.document import Document
 from rhetorica.errors import UnknownName
 from rhetorica.features.edus import EDUTable, hashed
 from rhetorica.features.syntax import Syntax
-from rhetorica.kernels import compiled, kernel
+from rhetorica.kernels import compiled, part
+from rhetorica.learn.hashing import MIX, Rows, Words, spread, top_bits
 from rhetorica.parsers.transition.system import Forest, Ints
 
-Words = npt.NDArray[np.uint64]
-Rows = npt.NDArray[np.int32]
 Bits = npt.NDArray[np.uint8]
 
 ATTRIBUTES = (
@@ -70,7 +69,6 @@ STATE = (
 """Atoms of the state itself; see `_look` for what they mean."""
 
 _PLACE = {name: place for place, name in enumerate(STATE)}
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 _MOST = 5
 """Atoms in a template, at most."""
@@ -112,7 +110,7 @@ BAGS = ("words", "tags", "heads")
 
 
 def _salt(text: str) -> int:
-    return hashed(text) * 0x9E3779B97F4A7C15 % 2**64
+    return hashed(text) * int(MIX) % 2**64
 
 
 def atom_place(name: str) -> int:
@@ -366,7 +364,8 @@ def known_bits(table: Rows) -> Bits:
     return np.packbits(table != 0, bitorder="little")
 
 
-def _look_loops(
+@compiled
+def _look(
     items: Ints,
     states: Ints,
     n: int,
@@ -582,54 +581,18 @@ def _look_loops(
     return values, pointers
 
 
-_look = compiled(_look_loops)
+@part
+def _found(mixed: Any, table: Rows, known: Bits) -> Any:
+    """Return a hash, or what a table has for it: mostly nothing, as the known bits tell."""
+    code = np.int64(top_bits(mixed, BITS))
+    if not len(table):
+        return code
+    if len(known) and not known[code >> 3] >> (code & 7) & 1:
+        return 0
+    return table[code]
 
 
-def _hash_rows_numpy(
-    values: Ints,
-    pointers: Ints,
-    attributes: Words,
-    atoms: Ints,
-    salts: Words,
-    bag_pointers: Ints,
-    bag_kinds: Ints,
-    bag_salts: Words,
-    bag_values: Words,
-    bag_offsets: Ints,
-    table: Rows,
-    known_entries: Bits,
-) -> Rows:
-    n = len(attributes) - 1
-    flat = attributes[pointers].reshape(len(pointers), -1)
-    known = np.concatenate([values.astype(np.uint64), flat], axis=1)
-    mixed = np.broadcast_to(salts, (len(values), len(salts))).copy()
-    with np.errstate(over="ignore"):
-        for column in range(atoms.shape[1]):
-            there = atoms[:, column] >= 0
-            part = mixed[:, there]
-            part = (part ^ known[:, atoms[there, column]]) * _MIX
-            mixed[:, there] = part ^ (part >> _SHIFT)
-        hashes = [mixed * _MIX]
-        lists: list[list[int]] = [[] for _ in range(len(values))]
-        for pointer, kind, salt in zip(bag_pointers, bag_kinds, bag_salts, strict=True):
-            for row, edu in enumerate(pointers[:, pointer]):
-                if edu < n:
-                    place = kind * n + edu
-                    found = bag_values[bag_offsets[place] : bag_offsets[place + 1]]
-                    part = (found ^ salt) * _MIX
-                    lists[row] += ((part ^ (part >> _SHIFT)) * _MIX).tolist()
-    shift = np.uint64(64 - BITS)
-    result = np.full((len(values), len(salts) + max([0, *map(len, lists)])), -1, dtype=np.int64)
-    result[:, : len(salts)] = hashes[0] >> shift
-    for row, found_list in enumerate(lists):
-        bag = np.array(found_list, dtype=np.uint64) >> shift
-        result[row, len(salts) : len(salts) + len(bag)] = bag
-    if len(table):
-        result = np.where(result >= 0, table[result], 0)
-    return result.astype(np.int32)
-
-
-@kernel(_hash_rows_numpy)
+@compiled
 def _hash_rows(
     values: Ints,
     pointers: Ints,
@@ -646,7 +609,6 @@ def _hash_rows(
 ) -> Rows:
     n = len(attributes) - 1
     n_values, n_attributes = values.shape[1], attributes.shape[1]
-    mix, right, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint64(64 - BITS)
     longest = 0
     for row in range(len(values)):
         size = 0
@@ -656,9 +618,8 @@ def _hash_rows(
                 place = bag_kinds[bag] * n + edu
                 size += bag_offsets[place + 1] - bag_offsets[place]
         longest = max(longest, size)
-    look_up, sieve = len(table) > 0, len(known_entries) > 0
     result = np.empty((len(values), len(salts) + longest), dtype=np.int32)
-    result[:] = 0 if look_up else -1
+    result[:] = 0 if len(table) else -1
     # All atoms of a state in one row, as `atom_place` numbers them.
     flat = np.empty(n_values + pointers.shape[1] * n_attributes, dtype=np.uint64)
     for row in range(len(values)):
@@ -674,25 +635,15 @@ def _hash_rows(
                 atom = atoms[t, column]
                 if atom < 0:
                     break
-                mixed = (mixed ^ flat[atom]) * mix
-                mixed ^= mixed >> right
-            code = np.int64((mixed * mix) >> shift)
-            if not look_up:
-                result[row, t] = code
-            elif not sieve or known_entries[code >> 3] >> (code & 7) & 1:
-                result[row, t] = table[code]
+                mixed = spread(mixed ^ flat[atom], _SHIFT)
+            result[row, t] = _found(mixed, table, known_entries)
         at = len(salts)
         for bag in range(len(bag_pointers)):
             edu = pointers[row, bag_pointers[bag]]
             if edu < n:
                 place = bag_kinds[bag] * n + edu
                 for i in range(bag_offsets[place], bag_offsets[place + 1]):
-                    mixed = (bag_values[i] ^ bag_salts[bag]) * mix
-                    mixed ^= mixed >> right
-                    code = np.int64((mixed * mix) >> shift)
-                    if not look_up:
-                        result[row, at] = code
-                    elif not sieve or known_entries[code >> 3] >> (code & 7) & 1:
-                        result[row, at] = table[code]
+                    mixed = spread(bag_values[i] ^ bag_salts[bag], _SHIFT)
+                    result[row, at] = _found(mixed, table, known_entries)
                     at += 1
     return result

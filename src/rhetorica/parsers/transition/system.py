@@ -224,7 +224,8 @@ class Forest:
         return replay(self.n_edus, self.path(state)[1].tolist(), self.actions)
 
 
-def _apply_loops(items: Ints, size: int, states: Ints, actions: Ints, right_headed: Flags) -> None:
+@compiled
+def _apply(items: Ints, size: int, states: Ints, actions: Ints, right_headed: Flags) -> None:
     """Write the items that actions make below the first ``size``; columns as in `Item`."""
     start, end, head, left, right, action, below, depth = 0, 1, 2, 3, 4, 5, 6, 7
     for i in range(len(states)):
@@ -245,9 +246,6 @@ def _apply_loops(items: Ints, size: int, states: Ints, actions: Ints, right_head
             items[new, right] = state
             items[new, below] = items[other, below]
             items[new, depth] = items[other, depth]
-
-
-_apply = compiled(_apply_loops)
 
 
 def left_branching(tree: RSTTree) -> RSTTree:

@@ -159,7 +159,8 @@ def _shares(scores: npt.NDArray[np.floating]) -> Floats:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _draw_loops(
+@compiled
+def _draw(
     member: Ints, reduce: Floats, some: Ints, shares: Floats, moving: Floats, labelling: Floats
 ) -> tuple[Ints, Ints, Ints]:
     """Draw an action for every sequence; return the states that follow and who is in which.
@@ -189,9 +190,6 @@ def _draw_loops(
             count += 1
         following[sample] = at
     return rows[:count], actions[:count], following
-
-
-_draw = compiled(_draw_loops)
 
 
 def _count(forest: Forest, voters: list[Ints], labels: list[Floats]) -> Votes:
