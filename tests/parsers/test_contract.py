@@ -19,7 +19,7 @@ from lessons import ODD, TEXTS, close, gold, has_surrogates, in_range, in_thread
 from rhetorica import DepTree, Document, Parse
 from rhetorica.convert import Convention
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.models import model_path
+from rhetorica.models.store import models
 from rhetorica.parsers import PARSERS, load_parser
 from rhetorica.parsers.codra.features import GROUPS
 from rhetorica.parsers.codra.parser import CodraParser
@@ -212,11 +212,7 @@ def test_a_folder_that_is_no_model(name: str, tmp_path: Path) -> None:
 
 def shipped() -> list[tuple[str, str]]:
     """The parsers' models in the package: name of the parser, name of the model."""
-    found = [("neural", "gum"), ("neural", "scidtb")]
-    for name in NAMES:
-        folders = model_path("en_neural").parent.glob(f"{name.replace('-', '_')}_*/config.json")
-        found += [(name, path.parent.name.rpartition("_")[2]) for path in folders]
-    return sorted(found)
+    return [(model.name, bank) for model in models("parser") for bank in model.treebanks]
 
 
 @pytest.fixture(scope="module", params=NAMES)

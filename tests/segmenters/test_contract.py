@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from lessons import ODD, TEXTS, has_surrogates, in_threads, sentences, visible
 from rhetorica import Document, Parse, Span
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.models import model_path
+from rhetorica.models.store import models
 from rhetorica.segmenters import SEGMENTERS, load_segmenter, segment, segment_all
 from rhetorica.segmenters.boundaries import cut
 from rhetorica.segmenters.crf import CRFSegmenter
@@ -92,9 +92,7 @@ def test_a_folder_that_is_no_model(name: str, tmp_path: Path) -> None:
 def shipped() -> Iterator[tuple[str, str]]:
     """Yield the segmenters' models in the package: name of the segmenter, name of the model."""
     yield from (("neural", "gum"), ("neural", "scidtb"), ("rules", "gum"), ("sentence", "gum"))
-    for name in SMALL:
-        for path in sorted(model_path("en_neural").parent.glob(f"{name}_*/config.json")):
-            yield name, path.parent.name.rpartition("_")[2]
+    yield from ((m.name, bank) for m in models("segmenter") for bank in m.treebanks)
 
 
 def run(name: str, texts: list[str]) -> list[Parse]:
