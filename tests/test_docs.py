@@ -13,7 +13,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+PROSE = {"decisions.md", "glossary.md"}
+"""Pages without examples."""
+_LINK = re.compile(r"\]\(([^()\s]+)\)")
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -25,6 +29,13 @@ def blocks(page: Path, *languages: str) -> list[tuple[int, str]]:
         for match in _FENCE.finditer(text)
         if match[1] in languages
     ]
+
+
+def contents(place: Path) -> dict[Path, bytes]:
+    """What is in a file, or in all files of a folder; files with nothing in them do not count."""
+    files = place.rglob("*") if place.is_dir() else [place]
+    found = {path: path.read_bytes() for path in files if path.is_file()}
+    return {path: content for path, content in found.items() if content}
 
 
 def commands(page: Path) -> list[str]:
@@ -41,7 +52,7 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_python_examples(page: Path, examples: Path) -> None:
     names: dict[str, object] = {}
     parser, runner = (
@@ -58,12 +69,13 @@ def test_python_examples(page: Path, examples: Path) -> None:
     assert runner.summarize(verbose=False).failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands(page: Path, examples: Path) -> None:
     for command in commands(page):
         arguments = shlex.split(command, comments=True)[1:]
         if any(argument.startswith("../shared") for argument in arguments):
             continue  # needs a corpus; the tests of the corpus readers cover it
+        before = contents(examples)
         done = subprocess.run(
             [sys.executable, "-m", "rhetorica.cli", *arguments],
             capture_output=True,
@@ -71,9 +83,23 @@ def test_commands(page: Path, examples: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
-        assert done.stdout or any(examples.iterdir())
+        assert done.stdout.strip() or contents(examples) != before, f"{command} did nothing"
+        if "--out" in arguments:
+            out = examples / arguments[arguments.index("--out") + 1]
+            assert contents(out), f"{command} wrote nothing to {out.name}"
 
 
-def test_every_page_has_an_example_that_runs() -> None:
-    for page in PAGES:
-        assert blocks(page, "python") or commands(page), page.name
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_page_has_an_example_that_runs(page: Path) -> None:
+    if page.name in PROSE:
+        assert not blocks(page, "python")
+        assert not commands(page)
+    else:
+        assert blocks(page, "python") or commands(page)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"])
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in _LINK.findall(page.read_text(encoding="utf-8")):
+        if not target.startswith(("http", "#")):
+            assert (page.parent / target.partition("#")[0]).exists(), target

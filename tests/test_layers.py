@@ -5,7 +5,12 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "rhetorica"
 LAYERS = [
@@ -52,32 +57,113 @@ HEAVY = {
 }
 
 
-def layer_of(module: str) -> str:
-    return module.split(".")[1] if "." in module else ""
+REACHES_DOWN = {
+    "parses imports rhetorica.formats",  # `Parse.to`
+    "parses imports rhetorica.render.html",  # notebooks ask a `Parse` to show itself
+    "segmenters imports rhetorica.parsers",
+}
+"""Imports inside functions that point down the list: on purpose, and no others."""
 
 
-def test_imports_point_up_the_list() -> None:
-    wrong = []
+class Import(NamedTuple):
+    """One imported name: where the import stands, what it takes, whether a function holds it."""
+
+    where: str  # the module, without "rhetorica."
+    module: str  # "rhetorica.x.y", or "rhetorica"
+    name: str  # what is taken from it, or ""
+    late: bool
+
+    @property
+    def room(self) -> str:
+        return self.where.split(".")[0]
+
+    @property
+    def target(self) -> str:
+        """The room it leads to."""
+        full = f"{self.module}.{self.name}" if self.module == "rhetorica" else self.module
+        return full.split(".")[1] if "." in full else ""
+
+
+def imports() -> Iterator[Import]:
+    """Yield what the modules of the package import from the package."""
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
         if parts == ("__init__",):
             continue
-        assert parts[0] in LAYERS, f"{parts[0]} has no place in the list of layers"
-        own = LAYERS.index(parts[0])
-        # Imports inside functions are not looked at: `Parse.to` reaches down on purpose.
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            names = []
-            if isinstance(node, ast.ImportFrom) and node.module == "rhetorica":
-                names = [f"rhetorica.{alias.name}" for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module]
+        where = ".".join(parts).removesuffix(".__init__")
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        inside = {
+            id(node)
+            for function in ast.walk(tree)
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+            for node in ast.walk(function)
+        }
+        for node in ast.walk(tree):
+            late = id(node) in inside
+            if isinstance(node, ast.ImportFrom):
+                assert not node.level, f"{where}: imports are written in full"
+                for alias in node.names:
+                    yield Import(where, node.module or "", alias.name, late)
             elif isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            for name in names:
-                layer = layer_of(name) if name.startswith("rhetorica.") else ""
-                if layer in LAYERS and LAYERS.index(layer) > own:
-                    wrong.append(f"{'.'.join(parts)} imports {name}")
+                for alias in node.names:
+                    yield Import(where, alias.name, "", late)
+
+
+OURS = [found for found in imports() if found.module.split(".")[0] == "rhetorica"]
+
+
+def test_every_module_has_its_place() -> None:
+    rooms = {
+        path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in PACKAGE.rglob("*.py")
+    }
+    assert rooms - {"__init__"} == set(LAYERS)
+
+
+def points_down(found: Import) -> bool:
+    return found.target in LAYERS and LAYERS.index(found.target) > LAYERS.index(found.room)
+
+
+def test_imports_point_up_the_list() -> None:
+    wrong = [
+        f"{found.where} imports {found.module}"
+        for found in OURS
+        if not found.late and points_down(found)
+    ]
     assert not wrong
+
+
+def test_imports_in_functions_point_up_too() -> None:
+    # Else two rooms would need each other, and neither could be understood alone.
+    down = {f"{f.where} imports {f.module}" for f in OURS if f.late and points_down(f)}
+    assert down == REACHES_DOWN
+
+
+def test_what_is_private_stays_in_its_room() -> None:
+    wrong = [
+        f"{found.where} takes {found.module}.{found.name}"
+        for found in OURS
+        if found.target != found.room
+        and any(part.startswith("_") for part in f"{found.module}.{found.name}".split("."))
+        and not found.name.startswith("__")
+    ]
+    assert not wrong
+
+
+def test_modules_do_not_import_each_other() -> None:
+    """No cycle among modules, even where an import stands in a function."""
+    modules = {found.where for found in OURS}
+    graph: dict[str, set[str]] = {module: set() for module in modules}
+    for found in OURS:
+        if f"{found.where} imports {found.module}" in REACHES_DOWN:
+            continue
+        full = f"{found.module}.{found.name}".removeprefix("rhetorica").strip(".")
+        target = full if full in modules else full.rpartition(".")[0]
+        if target in modules and target != found.where:
+            graph[found.where].add(target)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
