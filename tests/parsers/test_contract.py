@@ -210,9 +210,12 @@ def test_a_folder_that_is_no_model(name: str, tmp_path: Path) -> None:
 # Models that ship.
 
 
-def shipped() -> list[tuple[str, str]]:
-    """The parsers' models in the package: name of the parser, name of the model."""
-    return [(model.name, bank) for model in models("parser") for bank in model.treebanks]
+SHIPPED = [(model.name, bank) for model in models("parser") for bank in model.treebanks]
+"""The models in the package: name of the parser, treebank."""
+
+
+def test_every_parser_has_a_model() -> None:
+    assert {name for name, _ in SHIPPED} == set(NAMES)
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -231,7 +234,7 @@ def test_unknown_parser() -> None:
         load_parser("li2041")
 
 
-@pytest.mark.parametrize(("name", "model"), shipped())
+@pytest.mark.parametrize(("name", "model"), SHIPPED)
 def test_every_shipped_model_loads_and_parses(name: str, model: str) -> None:
     parse = rhetorica.load("en", parser=name, model=model)(TEXTS[0])
     assert len(parse.edus) > 1
