@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rhetorica import Document, Join, RSTTree
 from rhetorica.convert import to_dependencies
+from rhetorica.decode import elect
 from rhetorica.errors import InvalidDocument, InvalidTree, UnknownName
 from rhetorica.formats.rs3 import read_rs3
 from rhetorica.learn.hashing import MIX
@@ -39,7 +40,7 @@ from rhetorica.parsers.transition.features import (
     known_bits,
 )
 from rhetorica.parsers.transition.templates import LABEL, PAPER, PAPER_BAGS, STRUCTURE
-from rhetorica.parsers.transition.voting import WholeSteps, draw, elect, vote
+from rhetorica.parsers.transition.voting import WholeSteps, draw, vote
 from rhetorica.text import annotate
 from rhetorica.trees import Label
 from strategies import rst_trees

@@ -52,7 +52,8 @@ def test_calibration_is_learned_and_keeps_the_cuts() -> None:
 
 
 def test_fitted_calibration_makes_probabilities_honest() -> None:
-    from rhetorica.segmenters.calibration import calibrated, fit_calibration
+    from rhetorica.learn.calibration import calibrated
+    from rhetorica.segmenters.calibration import fit_calibration
 
     class Overconfident:
         name, threshold = "loud", 0.5

@@ -3,6 +3,8 @@
 - `eisner`: projective dependency trees; best, k best, marginals
 - `spanning`: dependency trees that may cross; best, k best, marginals
 - `cky`: binary constituency trees; best, k best, marginals, minimum Bayes risk
+- `votes`: the binary tree that most votes for joins agree with
+- `beam`: sequences of actions, given the scores of actions in states
 
 Each module's docstring gives its array conventions. All functions are pure and deterministic;
 malformed arrays (shape, NaN, plus infinity) and scores that forbid every tree are a ValueError.
@@ -11,6 +13,7 @@ Loops are compiled with numba, which the first call imports.
 
 from __future__ import annotations
 
+from rhetorica.decode.beam import beam
 from rhetorica.decode.cky import (
     Bracketing,
     cky,
@@ -25,14 +28,19 @@ from rhetorica.decode.cky import (
 )
 from rhetorica.decode.eisner import eisner, eisner_kbest, eisner_marginals
 from rhetorica.decode.spanning import kbest_spanning, matrix_tree_marginals, spanning_tree
+from rhetorica.decode.votes import Chosen, Votes, elect
 
 __all__ = [
     "Bracketing",
+    "Chosen",
+    "Votes",
+    "beam",
     "cky",
     "cky_kbest",
     "eisner",
     "eisner_kbest",
     "eisner_marginals",
+    "elect",
     "inside_outside",
     "kbest_spanning",
     "matrix_tree_marginals",

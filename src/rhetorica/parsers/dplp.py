@@ -30,8 +30,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.convert import relabel
+from rhetorica.decode import elect
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
+from rhetorica.learn.calibration import best_temperature, log_loss
 from rhetorica.learn.hashing import Vocabulary, prune, stack_rows
 from rhetorica.learn.projection import (
     FORMS,
@@ -60,7 +62,7 @@ from rhetorica.parsers.transition import (
 from rhetorica.parsers.transition.classifier import Classifier
 from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import BITS, StateReader, Templates, Units
-from rhetorica.parsers.transition.voting import WholeSteps, elect, vote
+from rhetorica.parsers.transition.voting import WholeSteps, vote
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.trees import Join, RSTTree
 
@@ -471,7 +473,7 @@ class DPLPParser(Stored):
         found = search(n, self.actions_, score, width=self.beam, kbest=kbest, forest=forest)
         candidates = tuple(Candidate(self._output(f.tree), f.score) for f in found)
         if self.samples:
-            return replace(self._elected(doc, self.scorer(doc), about), kbest=candidates)
+            return replace(self._elected(doc, score, about), kbest=candidates)
         tree = self._output(found[0].tree)
         scores = self._scores(tree, found[0], forest, score)
         return Parse(doc, tree, scores, candidates if kbest > 1 else (), about)
@@ -572,8 +574,7 @@ class DPLPParser(Stored):
             return
         table, gold = np.concatenate(scores).astype(np.float64), np.concatenate(golds)
         grid = np.geomspace(0.05, 5, 40)
-        losses = [_log_loss(table / temperature, gold) for temperature in grid]
-        self.temperature = float(grid[int(np.argmin(losses))])
+        self.temperature = best_temperature(lambda t: log_loss(table / t, gold), grid)
 
     # Files
 
@@ -648,9 +649,3 @@ def _slots(forest: Forest, states: Ints) -> Ints:
         ],
         axis=1,
     )
-
-
-def _log_loss(scores: npt.NDArray[np.float64], gold: Ints) -> float:
-    peaks = scores.max(axis=1)
-    totals = peaks + np.log(np.exp(scores - peaks[:, None]).sum(axis=1))
-    return float((totals - scores[np.arange(len(gold)), gold]).sum())

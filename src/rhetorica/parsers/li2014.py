@@ -42,6 +42,7 @@ from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.features.blocks import blocks
 from rhetorica.features.edus import EDUTable, edu_strings
+from rhetorica.learn.calibration import best_temperature, log_loss
 from rhetorica.learn.links import log_softmax
 from rhetorica.learn.online import OnlineLearner, Rule
 from rhetorica.learn.pairwise import Arcs, Template
@@ -298,12 +299,14 @@ class Li2014Parser(Stored):
             roots = []
             begins = np.diff(paragraphs[members], prepend=-1) != 0
             for block in blocks(begins, BLOCK_EDUS):
-                roots.append(self._parse_part(doc, table, members[block], result))
+                part = members[block]
+                self._parse_part(doc, table, part, result)
+                roots.append(part[result.heads[part] == ROOT][0])
             members = np.array(roots)
-        self._parse_part(doc, table, members, result)
+        scored = self._parse_part(doc, table, members, result)
         candidates: tuple[Candidate, ...] = ()
         if kbest > 1 and n <= EXACT_EDUS:
-            candidates = self._candidates(self.arcs(doc), kbest)
+            candidates = self._candidates(*scored, kbest)
         tree = self._tree(result.heads, result.labels)
         scores = Scores(
             heads=tuple(result.head_probabilities.tolist()),
@@ -311,8 +314,10 @@ class Li2014Parser(Stored):
         )
         return Parse(doc, tree, scores, candidates, about)
 
-    def _parse_part(self, doc: Document, table: EDUTable, members: Ints, result: _Result) -> int:
-        """Parse some EDUs among themselves, note their heads, return the root."""
+    def _parse_part(
+        self, doc: Document, table: EDUTable, members: Ints, result: _Result
+    ) -> tuple[npt.NDArray[np.float32], Ints]:
+        """Parse some EDUs among themselves, note their heads; return arcs' scores and labels."""
         arcs = self._arcs(doc, table, members)
         scores, labels = arcs.scores(self.weights_, self._root_label)
         heads = self._decode(scores)
@@ -321,10 +326,11 @@ class Li2014Parser(Stored):
         result.labels[members] = labels[heads, units]
         probabilities = self._probabilities(arcs, scores, labels, heads)
         result.head_probabilities[members], result.relation_probabilities[members] = probabilities
-        return int(members[heads == ROOT][0])
+        return scores, labels
 
-    def _candidates(self, arcs: Arcs, kbest: int) -> tuple[Candidate, ...]:
-        scores, labels = arcs.scores(self.weights_, self._root_label)
+    def _candidates(
+        self, scores: npt.NDArray[np.float32], labels: Ints, kbest: int
+    ) -> tuple[Candidate, ...]:
         search = eisner_kbest if self.decoder == "eisner" else kbest_spanning
         return tuple(
             Candidate(self._tree(heads, labels[heads, np.arange(len(heads))]), float(score))
@@ -366,8 +372,8 @@ class Li2014Parser(Stored):
         self, parses: Sequence[Parse], coarse: Callable[[str], str] | None = None
     ) -> None:
         """Choose the temperatures under which gold heads and relations are most probable."""
-        grid = np.geomspace(0.02, 5, 24)
-        losses = np.zeros((2, len(grid)))
+        heads_of: list[tuple[Floats, tuple[Ints, Ints]]] = []
+        relations_of: list[tuple[Floats, Ints]] = []
         index = {label: i for i, label in enumerate(self.labels_)}
         for parse in parses:
             tree = self._target(parse, coarse)
@@ -376,17 +382,23 @@ class Li2014Parser(Stored):
             arcs = self.arcs(parse.document)
             table = _square(arcs.scores(self.weights_, self._root_label)[0])
             heads, units = np.array(tree.heads), np.arange(tree.n_edus)
-            labels = [index.get(label, -1) for label in tree.labels()]
-            known = np.flatnonzero((np.array(labels) >= 0) & (heads >= 0))
+            heads_of.append((table, (heads + 1, units + 1)))
+            labels = np.array([index.get(label, -1) for label in tree.labels()])
+            known = np.flatnonzero((labels >= 0) & (heads >= 0))
             relations = self.weights_[arcs.rows(heads, units)].sum(axis=1).astype(np.float64)
             relations[:, self._root_label] = -np.inf
-            sum_over = eisner_marginals if self.decoder == "eisner" else matrix_tree_marginals
-            for place, temperature in enumerate(grid):
-                marginals = sum_over(table / temperature)[1][heads + 1, units + 1]
-                losses[0, place] -= np.log(np.maximum(marginals, 1e-12)).sum()
-                logs = log_softmax(relations / temperature)[known, np.array(labels)[known]]
-                losses[1, place] -= np.maximum(logs, np.log(1e-12)).sum()
-        self.temperature, self.relation_temperature = (float(grid[row.argmin()]) for row in losses)
+            relations_of.append((relations[known], labels[known]))
+        sum_over = eisner_marginals if self.decoder == "eisner" else matrix_tree_marginals
+
+        def head_loss(t: float) -> float:
+            found = (sum_over(table / t)[1][gold] for table, gold in heads_of)
+            return -sum(float(np.log(np.maximum(shares, 1e-12)).sum()) for shares in found)
+
+        grid = np.geomspace(0.02, 5, 24)
+        self.temperature = best_temperature(head_loss, grid)
+        self.relation_temperature = best_temperature(
+            lambda t: sum(log_loss(scores / t, gold) for scores, gold in relations_of), grid
+        )
 
     def name_features(self, parses: Sequence[Parse], rows: set[int]) -> dict[int, str]:
         """Return, for rows of weights, the feature that leads there in some gold arc, in words."""

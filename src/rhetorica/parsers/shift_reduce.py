@@ -31,10 +31,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.convert import relabel
+from rhetorica.decode import elect
 from rhetorica.document import Document
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.learn.links import log_softmax, sigmoid
-from rhetorica.learn.logistic import fit_logistic
+from rhetorica.learn.calibration import fit_platt, log_odds, platt
+from rhetorica.learn.links import log_softmax
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.parsers.transition import (
     SHIFT,
@@ -50,7 +51,7 @@ from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import Looks, StateReader, Templates, Units
 from rhetorica.parsers.transition.system import Ints
 from rhetorica.parsers.transition.templates import GROUPS, LABEL, PAPER, PAPER_BAGS, STRUCTURE
-from rhetorica.parsers.transition.voting import Steps, WholeSteps, draw, elect, vote
+from rhetorica.parsers.transition.voting import Steps, WholeSteps, draw, vote
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.trees import Join, RSTTree
 
@@ -348,8 +349,7 @@ class ShiftReduceParser(Stored):
         """Return the probabilities that ranges are units, from what the search thinks of them."""
         if not self.calibration_:
             return np.array(spans)
-        weights = np.array(self.calibration_)
-        return sigmoid(_evidence(joins, spans) @ weights[:-1] + weights[-1])
+        return platt(_evidence(joins, spans), self.calibration_)
 
     def calibrate(self, parses: Sequence[Parse]) -> None:
         """Fit, on documents that were not trained on, how far to trust the parser's own joins.
@@ -367,8 +367,7 @@ class ShiftReduceParser(Stored):
             evidence.append(_evidence(joins, [one.span for one in decided]))
             hits += [float((join.start, join.end) in gold) for join in joins]
         if hits:
-            weights, bias = fit_logistic(np.concatenate(evidence), np.array(hits), 1e-3)
-            self.calibration_ = (*(float(value) for value in weights), bias)
+            self.calibration_ = fit_platt(np.concatenate(evidence), np.array(hits), l2=1e-3)
 
     def state(self) -> State:
         """Return settings, labels and the weights that are not zero."""
@@ -446,6 +445,5 @@ def _decisions(joins: Sequence[Join], kinds: Ints, actions: Ints, shares: Floats
 
 def _evidence(joins: Sequence[Join], spans: Sequence[float]) -> Floats:
     """Return what speaks for a join: log odds and, for large units, the logarithm of their size."""
-    safe = np.clip(np.array(spans), 1e-4, 1 - 1e-4)
     sizes = np.log(np.array([join.end - join.start for join in joins]))
-    return np.stack([np.log(safe / (1 - safe)), sizes, sizes**2], axis=1)
+    return np.stack([log_odds(np.array(spans), least=1e-4), sizes, sizes**2], axis=1)

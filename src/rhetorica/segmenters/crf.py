@@ -19,9 +19,9 @@ from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
+from rhetorica.learn.calibration import calibrated
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.segmenters.boundaries import gold_starts
-from rhetorica.segmenters.calibration import calibrated, calibrated_half
 from rhetorica.segmenters.features import GROUPS, sentence_features
 
 BEGIN, CONTINUE = "B", "C"
@@ -80,7 +80,7 @@ class CRFSegmenter(Stored):
     @property
     def threshold(self) -> float:
         """What one half was before calibration: honest probabilities cut at the same places."""
-        return calibrated_half(self.bias)
+        return calibrated([0.5], self.slope, self.bias)[0]
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return the marginal probability that an EDU starts, calibrated, for each token."""

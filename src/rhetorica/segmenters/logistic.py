@@ -27,11 +27,11 @@ import numpy.typing as npt
 from rhetorica.document import Document
 from rhetorica.features.chunks import chunk
 from rhetorica.features.syntax import Syntax
+from rhetorica.learn.calibration import calibrated
 from rhetorica.learn.links import sigmoid
 from rhetorica.learn.logistic import BaggedLogistic, choose_l2
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.segmenters.boundaries import gold_starts
-from rhetorica.segmenters.calibration import calibrated, calibrated_half
 
 FOLDS = 5
 L2_CANDIDATES = (0.02, 0.1, 0.5, 2.5)
@@ -103,7 +103,7 @@ class LogisticSegmenter(Stored):
     @property
     def threshold(self) -> float:
         """What one half was before calibration: honest probabilities cut at the same places."""
-        return calibrated_half(self.bias)
+        return calibrated([0.5], self.slope, self.bias)[0]
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return the probability that an EDU starts, calibrated, for each token."""

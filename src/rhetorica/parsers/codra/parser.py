@@ -198,11 +198,17 @@ class CodraParser(Stored):
         facts = self._facts(doc)
         analyses = self.sentence_analyses(facts)
         nodes = [node for analysis in analyses for node in analysis.nodes]
-        nodes += self._join_units(facts, _edges(analyses, n), _roots(nodes))
+        edges = _edges(analyses, n)
+        exact = len(edges) - 1 <= EXACT_UNITS
+        across = self._chart(facts, edges, _roots(nodes)) if exact and len(edges) > 2 else None
+        if across:
+            nodes += _nodes(*across, edges, across[1].best().joins)
+        elif not exact:
+            nodes += self._join_units(facts, edges, _roots(nodes))
         nodes.sort(key=lambda node: (node.start, -node.end))
         candidates: tuple[Candidate, ...] = ()
-        if kbest > 1:
-            candidates = self._candidates(facts, analyses, kbest)
+        if kbest > 1 and exact:
+            candidates = self._candidates(facts, analyses, across, kbest)
         return Parse(doc, self._tree(n, nodes), self._scores(nodes), candidates, about)
 
     def sentence_analyses(self, facts: Facts) -> list[Analysis]:
@@ -331,27 +337,26 @@ class CodraParser(Stored):
         model, chart = self._chart(facts, edges, roots)
         return _nodes(model, chart, edges, chart.best().joins)
 
-    def _candidates(self, facts: Facts, analyses: list[Analysis], k: int) -> tuple[Candidate, ...]:
+    def _candidates(
+        self,
+        facts: Facts,
+        analyses: list[Analysis],
+        across: tuple[DocumentModel, Chart] | None,
+        k: int,
+    ) -> tuple[Candidate, ...]:
         """Return the k best documents: of the trees across sentences and those inside them."""
         n = facts.n_edus
-        edges = _edges(analyses, n)
-        if len(edges) - 1 > EXACT_UNITS:
-            return ()
-        across: list[tuple[float, list[Node]]] = [(0.0, [])]
-        if len(edges) > 2:
-            inside = [node for analysis in analyses for node in analysis.nodes]
-            model, chart = self._chart(facts, edges, _roots(inside))
-            shapes = [
-                (tree.score, _nodes(model, chart, edges, tree.joins)) for tree in chart.kbest(k)
-            ]
-            across = _relabelled(shapes, k)
-        combined = across
+        combined: list[tuple[float, list[Node]]] = [(0.0, [])]
+        if across:
+            edges = _edges(analyses, n)
+            shapes = [(t.score, _nodes(*across, edges, t.joins)) for t in across[1].kbest(k)]
+            combined = _relabelled(shapes, k)
         if self.settings.stages == "1s-1s":
             for options in self._options(facts, pieces(facts), k):
                 combined = _merge(combined, [(score, list(a.nodes)) for score, a in options], k)
         else:
             inside = [node for analysis in analyses for node in analysis.nodes]
-            combined = [(score, nodes + inside) for score, nodes in across]
+            combined = [(score, nodes + inside) for score, nodes in combined]
         return tuple(
             Candidate(self._tree(n, sorted(nodes, key=lambda x: (x.start, -x.end))), score)
             for score, nodes in combined

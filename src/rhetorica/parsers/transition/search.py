@@ -9,11 +9,13 @@ actions, so that the states of a beam can be compared at every step.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.decode import beam
 from rhetorica.errors import InvalidTree
 from rhetorica.learn.links import log_softmax
 from rhetorica.parsers.transition.system import BOTTOM, Actions, Forest, Ints
@@ -60,14 +62,9 @@ def search(
         raise InvalidTree(f"a beam of width {width} for the {kbest} best: both must be at least 1")
     width = max(width, kbest)
     forest = forest or Forest(n_edus, actions, width=width)
-    states, totals = np.array([BOTTOM]), np.zeros(1)
-    for _ in range(max(0, 2 * n_edus - 1)):
-        step = _valid_scores(forest, states, score, normalize)
-        candidates = (totals[:, None] + step).reshape(-1)
-        chosen = _best(candidates, width)
-        totals = candidates[chosen]
-        rows, columns = np.divmod(chosen, len(actions))
-        states = forest.apply(states[rows], columns)
+    scores = partial(_valid_scores, forest, score=score, normalize=normalize)
+    steps = max(0, 2 * n_edus - 1)
+    states, totals = beam(BOTTOM, steps, scores, forest.apply, width=width)
     return [
         Found(forest.tree(int(state)), float(total), *forest.path(int(state)))
         for state, total in zip(states[:kbest], totals[:kbest], strict=True)
@@ -82,14 +79,3 @@ def distributions(forest: Forest, states: Ints, score: Scorer) -> Floats:
 def _valid_scores(forest: Forest, states: Ints, score: Scorer, normalize: bool) -> Floats:
     scores = np.where(forest.valid(states), score(forest, states), -np.inf)
     return log_softmax(scores) if normalize else scores
-
-
-def _best(candidates: Floats, width: int) -> Ints:
-    """Return the places of the highest finite values, best first, ties in order."""
-    places = np.arange(len(candidates))
-    if len(candidates) > width:
-        # All that equal the last one must be kept until ties are broken by their order.
-        least = np.partition(candidates, len(candidates) - width)[len(candidates) - width]
-        places = np.flatnonzero(candidates >= least)
-    places = places[np.argsort(-candidates[places], kind="stable")][:width]
-    return np.asarray(places[np.isfinite(candidates[places])])

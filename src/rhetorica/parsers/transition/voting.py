@@ -4,20 +4,18 @@ The most probable sequence of actions is not the best tree: high up in a text, w
 uncertain, a beam's sequences differ in their last few actions only. So sequences are drawn from the
 model instead, as many as one likes, all at once. Every state on the way votes for the join that
 reducing would make there, with the probability of reducing (the expected number of times that a
-join is made; counting the joins that are made would be the same, but rougher). The tree with the
-most votes for its ranges (Goodman 1996) is found by dynamic programming over the joins that got
-votes: there are a few for each EDU, so that all is linear in the length of a text.
+join is made; counting the joins that are made would be the same, but rougher). `decode.elect` finds
+the tree with the most votes for its ranges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.decode import Votes
 from rhetorica.errors import InvalidTree
 from rhetorica.kernels import compiled
 from rhetorica.parsers.transition.search import Scorer
@@ -57,39 +55,6 @@ class WholeSteps:
     def labels(self, chosen: Ints) -> npt.NDArray[np.floating]:
         """Return scores (chosen, labels) for some of the states of the last `moves`, by place."""
         return np.asarray(self._scores[chosen, 1:])
-
-
-@dataclass(frozen=True, slots=True)
-class Votes:
-    """Joins (k, 3: start, split, end) in the order of their size, and the votes for each.
-
-    ``ranges`` (r, 2) and ``labels`` (r, labels) say how the votes for ranges fall on labels; a
-    range may be there several times.
-    """
-
-    joins: Ints
-    votes: Floats
-    ranges: Ints
-    labels: Floats
-
-    def labels_of(self, joins: Sequence[Chosen]) -> Floats:
-        """Return the votes for each label of some joins: (joins, labels)."""
-        place = {(join.start, join.end): i for i, join in enumerate(joins)}
-        found = np.zeros((len(joins), self.labels.shape[1]))
-        rows = [place.get((start, end), -1) for start, end in self.ranges.tolist()]
-        known = np.array(rows, dtype=np.int64) >= 0
-        np.add.at(found, np.array(rows, dtype=np.int64)[known], self.labels[known])
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A join of the tree that was chosen, and the share of votes for its range."""
-
-    start: int
-    split: int
-    end: int
-    share: float
 
 
 def draw(
@@ -193,58 +158,9 @@ def _draw(
 
 
 def _count(forest: Forest, voters: list[Ints], labels: list[Floats]) -> Votes:
-    if not voters:
-        nothing = np.zeros((0, 3), dtype=np.int64)
-        return Votes(nothing, np.zeros(0), nothing[:, :2], np.zeros((0, len(forest.actions) - 1)))
-    states, by_label = np.concatenate(voters), np.concatenate(labels)
+    """Count the votes of states, each for the join that reducing would make there."""
+    states = np.concatenate([np.zeros(0, dtype=np.int64), *voters])
+    nothing = np.zeros((0, len(forest.actions) - 1))
     starts = forest.items[forest.items[states, Item.BELOW], Item.START]
     splits, ends = forest.items[states][:, [Item.START, Item.END]].T
-    base = forest.n_edus + 1
-    # Small ranges first, so that the parts of a join come before it.
-    keys = ((ends - starts) * base + starts) * base + splits
-    unique, place = np.unique(keys, return_inverse=True)
-    rest, split = np.divmod(unique, base)
-    size, start = np.divmod(rest, base)
-    return Votes(
-        np.stack([start, split, start + size], axis=1),
-        np.bincount(place, by_label.sum(axis=1), len(unique)).astype(np.float64),
-        np.stack([starts, ends], axis=1),
-        by_label,
-    )
-
-
-def elect(n_edus: int, votes: Votes) -> list[Chosen]:
-    """Return the joins of the tree whose ranges have the most votes, in preorder.
-
-    >>> joins = np.array([[0, 1, 2], [1, 2, 3], [0, 1, 3], [0, 2, 3]])
-    >>> counts = np.array([0.7, 0.3, 0.4, 0.6])
-    >>> chosen = elect(3, Votes(joins, counts, joins[:, [0, 2]], counts[:, None]))
-    >>> [(join.start, join.split) for join in chosen]
-    [(0, 2), (0, 1)]
-    """
-    shares: dict[tuple[int, int], float] = {}
-    splits: dict[tuple[int, int], list[int]] = {}
-    for (start, split, end), count in zip(votes.joins.tolist(), votes.votes.tolist(), strict=True):
-        shares[start, end] = shares.get((start, end), 0.0) + count
-        splits.setdefault((start, end), []).append(split)
-    best: dict[tuple[int, int], tuple[float, int]] = {}
-    for (start, end), share in shares.items():
-        most = (-1.0, 0)
-        for split in splits[start, end]:
-            total = 0.0
-            if split - start > 1:
-                total += best[start, split][0] if (start, split) in best else -np.inf
-            if end - split > 1:
-                total += best[split, end][0] if (split, end) in best else -np.inf
-            if total > most[0]:
-                most = (total, split)
-        if most[1]:
-            best[start, end] = (share + most[0], most[1])
-    chosen: list[Chosen] = []
-    todo = [(0, n_edus)] if n_edus > 1 else []
-    while todo:
-        start, end = todo.pop()
-        split = best[start, end][1]
-        chosen.append(Chosen(start, split, end, min(1.0, shares[start, end])))
-        todo += [part for part in ((split, end), (start, split)) if part[1] - part[0] > 1]
-    return chosen
+    return Votes.of(np.stack([starts, splits, ends], axis=1), np.concatenate([nothing, *labels]))
