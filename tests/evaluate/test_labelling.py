@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_parseval import HUMAN, SYSTEM
 
+from figure16 import HUMAN, SYSTEM
 from rhetorica import DepTree, Document, Parse
 from rhetorica.evaluate import Counts, LabelCounts, labelling
 from strategies import rst_trees
