@@ -11,21 +11,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from rhetorica import Document
-from rhetorica.corpora import read_corpus
+from rhetorica import Document, Parse
+from rhetorica.evaluate import evaluate
 from rhetorica.evaluate.counts import Counts
 from rhetorica.segmenters import SEGMENTERS, load_segmenter
-from rhetorica.segmenters.boundaries import Segmenter
+from rhetorica.segmenters.boundaries import Segmenter, cut
 from rhetorica.segmenters.calibration import said_and_true
 from rhetorica.segmenters.crf import CRFSegmenter
 from rhetorica.segmenters.features import GROUPS, PAPER
-from rhetorica.text import annotate_all
-from rhetorica.train.segmenters import segmentation_score, with_predicted_syntax
+from rhetorica.train.treebank import read_treebank, with_syntax
 
 BINS = 10
 
@@ -52,9 +50,16 @@ def calibration(segmenter: Segmenter, docs: Sequence[Document]) -> tuple[float, 
     return error, lines
 
 
-def score_all(
-    golds: list[Document], given: list[Document], raw: list[Document], model: str
-) -> None:
+def score(
+    segmenter: Segmenter, golds: Sequence[Parse], docs: Sequence[Document], variant: str = "all"
+) -> str:
+    """Score a segmenter on documents with (gold or predicted) syntax against gold EDUs."""
+    threshold = segmenter.threshold
+    preds = [cut(doc, segmenter.boundaries(doc), threshold=threshold) for doc in docs]
+    return figures(evaluate(golds, preds)["segmentation", variant, "starts"])
+
+
+def score_all(golds: list[Parse], given: list[Document], raw: list[Document], model: str) -> None:
     """Print the main table, the genres and the calibration."""
     print("| segmenter | text | all P | R | F1 | inside P | R | F1 |\n|" + "---|" * 8)
     for name in SEGMENTERS:
@@ -62,18 +67,18 @@ def score_all(
             continue  # scored with its parser, by benchmarks/parsing.py
         segmenter = load_segmenter(name, model)
         for label, docs in (("gold sentences and syntax", given), ("raw", raw)):
-            everywhere = segmentation_score(segmenter, golds, docs)
-            inside = segmentation_score(segmenter, golds, docs, "inside")
-            print(f"| {name} | {label} | {figures(everywhere)} | {figures(inside)} |", flush=True)
+            everywhere = score(segmenter, golds, docs)
+            inside = score(segmenter, golds, docs, "inside")
+            print(f"| {name} | {label} | {everywhere} | {inside} |", flush=True)
     genres: dict[str, list[int]] = {}
     for number, gold in enumerate(golds):
-        genres.setdefault(gold.meta.get("genre", "all"), []).append(number)
+        genres.setdefault(gold.document.meta.get("genre", "all"), []).append(number)
     if len(genres) > 1:
         print("\n| genre | crf, raw: P | R | F1 |\n|---|---|---|---|")
         crf = load_segmenter("crf", model)
         for genre, numbers in sorted(genres.items()):
-            counts = segmentation_score(crf, [golds[i] for i in numbers], [raw[i] for i in numbers])
-            print(f"| {genre} | {figures(counts)} |")
+            found = score(crf, [golds[i] for i in numbers], [raw[i] for i in numbers])
+            print(f"| {genre} | {found} |")
     for name in ("crf", "logistic"):
         error, lines = calibration(load_segmenter(name, model), raw)
         print(f"\n{name}: expected calibration error {error:.4f}\n")
@@ -81,14 +86,14 @@ def score_all(
         print("\n".join(lines))
 
 
-def ablation(train: list[Document], golds: list[Document], raw: list[Document], l2: float) -> None:
+def ablation(train: list[Document], golds: list[Parse], raw: list[Document], l2: float) -> None:
     """Print what the CRF loses without each group of features."""
     print("| features | all P | R | F1 |\n|---|---|---|---|")
     settings = {"all": GROUPS, "paper": PAPER}
     settings |= {f"without {group}": tuple(g for g in GROUPS if g != group) for group in GROUPS}
     for name, groups in settings.items():
         model = CRFSegmenter(groups=groups, l2=l2, iterations=50).fit(train)
-        print(f"| {name} | {figures(segmentation_score(model, golds, raw))} |", flush=True)
+        print(f"| {name} | {score(model, golds, raw)} |", flush=True)
 
 
 def main() -> None:
@@ -99,14 +104,14 @@ def main() -> None:
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--l2", type=float, default=0.5)
     options = parser.parse_args()
-    golds = [parse.document for parse in read_corpus(options.corpus, options.folder, "dev")]
-    raw = with_predicted_syntax(golds)
+    treebank = read_treebank(options.corpus, options.folder)
+    raw = [parse.document for parse in with_syntax(treebank.dev, predicted=True)]
     if options.ablation:
-        train = [parse.document for parse in read_corpus(options.corpus, options.folder, "train")]
-        ablation(list(annotate_all(train)), golds, raw, options.l2)
+        train = [parse.document for parse in treebank.train]
+        ablation(train, treebank.dev, raw, options.l2)
     else:
-        given = list(annotate_all(replace(gold, edus=()) for gold in golds))
-        score_all(golds, given, raw, options.corpus)
+        given = [parse.document for parse in treebank.dev]
+        score_all(treebank.dev, given, raw, options.corpus)
 
 
 if __name__ == "__main__":

@@ -43,13 +43,12 @@ def best_of(run: Callable[[], Any], repeats: int = REPEATS) -> float:
 
 def set_search(parser: Any, settings: dict[str, int]) -> None:
     """Give a parser other widths to search with."""
-    for name, value in settings.items():
-        setattr(parser, name, value)
+    parser.settings = replace(parser.settings, **settings)
 
 
 def is_set(parser: Any, settings: dict[str, int]) -> bool:
     """Tell whether a parser searches with these widths."""
-    return all(getattr(parser, name) == value for name, value in settings.items())
+    return all(getattr(parser.settings, name) == value for name, value in settings.items())
 
 
 def cut_to(doc: Document, n_edus: int) -> Document:
@@ -97,10 +96,9 @@ def main() -> None:
     table = Table(title=f"{options.parser} given EDUs and syntax, per CPU-second")
     for name in ("search", "EDUs", "EDUs/s", "words/s", "time per EDU (relative)"):
         table.add_column(name, justify="right")
-    given = {name: getattr(parser, name) for name in ("beam", "samples") if hasattr(parser, name)}
+    given = {n: getattr(parser.settings, n) for n in ("beam", "samples")}
     searches = [{"beam": beam, "samples": 0} for beam in options.beams]
-    if "samples" in given:
-        searches += [{"beam": given["beam"], "samples": samples} for samples in options.votes]
+    searches += [{"beam": given["beam"], "samples": samples} for samples in options.votes]
     for search in searches:
         set_search(parser, {name: search[name] for name in given})
         told = f"votes of {search['samples']}" if search["samples"] else f"beam {search['beam']}"

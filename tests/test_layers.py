@@ -15,6 +15,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "rhetorica"
 LAYERS = [
     "errors",
+    "progress",
+    "settings",
     "kernels",
     "decode",
     "learn",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import json
 import os
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from rhetorica.errors import FormatError
 
@@ -153,3 +155,12 @@ def write_bytes(target: str | os.PathLike[str], data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def digest(value: Any) -> str:
+    """Return a short name for a value that JSON can write: the same for the same value.
+
+    >>> digest({"a": 1, "b": [2]}) == digest({"b": (2,), "a": 1})
+    True
+    """
+    return hashlib.sha1(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

@@ -39,7 +39,7 @@ BY_RISK = {"neural", "shift-reduce", "dplp"}
 
 def li2014(**changes: Any) -> Li2014Parser:
     settings = {"aggressiveness": 1.0, "bits": 14, "labelled_loss": True}
-    return Li2014Parser(**settings | changes).fit([*gold(), single()], epochs=60)
+    return Li2014Parser(**settings | {"epochs": 60} | changes).fit([*gold(), single()])
 
 
 def shift_reduce(**changes: Any) -> ShiftReduceParser:
@@ -55,7 +55,7 @@ def codra(**changes: Any) -> CodraParser:
 
 
 def dplp(**changes: Any) -> DPLPParser:
-    settings = {"width": 6, "l2": 0.1, "tau": 0.1, "iterations": 20, "min_count": 1, "folds": 0}
+    settings = {"width": 6, "l2": 0.1, "tau": 0.1, "iterations": 20, "min_count": 1, "samples": 0}
     return DPLPParser(**settings | changes).fit([*gold(), single()])
 
 

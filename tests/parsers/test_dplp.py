@@ -10,17 +10,14 @@ import pytest
 import rhetorica
 from lessons import gold, single
 from rhetorica import Document
-from rhetorica.errors import ModelError, RhetoricaError, UnknownName
+from rhetorica.errors import ModelError, UnknownName
 from rhetorica.parsers import load_parser
-from rhetorica.parsers.dplp import FEATURES, MATRICES, DPLPParser
-from rhetorica.relations import relation_set
-from rhetorica.reproduce.dplp2014 import GROUPS, ROWS, _purities
+from rhetorica.parsers.dplp import FEATURES, DPLPParser
 from rhetorica.text import annotate
-from rhetorica.train.dplp import train_dplp
 
 
 def small(**settings: object) -> DPLPParser:
-    chosen = {"width": 6, "l2": 0.1, "tau": 0.1, "iterations": 20, "min_count": 1, "folds": 0}
+    chosen = {"width": 6, "l2": 0.1, "tau": 0.1, "iterations": 20, "min_count": 1, "samples": 0}
     return DPLPParser(**(chosen | settings))  # type: ignore[arg-type]
 
 
@@ -37,7 +34,7 @@ def test_words_give_what_the_projection_gives() -> None:
 
 def test_exploring_adds_states_and_says_so() -> None:
     heard: list[str] = []
-    with_folds = small(folds=2).prepare(gold() * 2, progress=lambda what, i, n: heard.append(what))
+    with_folds = small(folds=2).prepare(gold() * 2, tell=lambda event: heard.append(event.what))
     without = small(folds=0).prepare(gold() * 2)
     assert len(with_folds) >= len(without)
     assert {"features", "exploring"} == set(heard)
@@ -46,21 +43,9 @@ def test_exploring_adds_states_and_says_so() -> None:
 def test_calibration_makes_gold_probable() -> None:
     parser = small().fit(gold())
     parser.calibrate(gold())
-    assert parser.temperature < 1  # learned by heart: it may be surer than its margins say
+    assert parser.settings.temperature < 1  # learned by heart: it may be surer than its margins say
     parser.calibrate([])
-    assert parser.temperature == 1
-
-
-def test_choosing_settings_on_dev(tmp_path: Path) -> None:
-    said: list[str] = []
-    found = train_dplp(
-        gold(), gold(), tmp_path, relations=relation_set("gum"), l2=[0.1, 1.0], tau=[0.1],
-        width=[6], iterations=5, min_count=1, say=said.append,
-    )  # fmt: skip
-    assert [parse.tree for parse in gold()] == [found(p.document).tree for p in gold()]
-    assert sum("dev span" in line for line in said) == 2
-    with pytest.raises(RhetoricaError, match="no settings"):
-        train_dplp(gold(), gold(), tmp_path, relations=relation_set("gum"), l2=[])
+    assert parser.settings.temperature == 1
 
 
 def test_dropping_small_weights_makes_the_file_smaller(tmp_path: Path) -> None:
@@ -91,17 +76,6 @@ def test_the_published_features_are_there() -> None:
     for part in ("s0head.first", "lasttag", "tokens", "fromstart", "fromend", "same", "distance"):
         assert part in names
     assert FEATURES["paper"][1] == [("s0head", "heads"), ("s1head", "heads"), ("q0", "heads")]
-    assert {settings["matrix"] for _, settings in ROWS} <= set(MATRICES)
-    words = [word for group in GROUPS.values() for word in group]
-    assert len(words) == len(set(words))
-
-
-def test_neighbours_of_one_group_are_counted() -> None:
-    words = ["said", "told", "can", "may", "tree", "house"]
-    vectors = np.array([[1.0, 0], [1, 0.1], [0, 1], [0.1, 1], [-1, 0], [-1, 0.1]])
-    purity, chance = _purities(vectors, words, neighbours=1)
-    assert purity == {"modal verbs": 1.0, "reporting verbs": 1.0}
-    assert chance["modal verbs"] == pytest.approx(1 / 5)
 
 
 def test_the_shipped_model_on_a_text() -> None:

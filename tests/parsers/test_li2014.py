@@ -21,15 +21,15 @@ def test_early_stop_and_progress() -> None:
         epochs.append(epoch)
         return epoch == 2
 
-    Li2014Parser(bits=12).fit(
-        gold(), epochs=9, after_epoch=after, progress=lambda what, i, n: heard.append(what)
+    Li2014Parser(bits=12, epochs=9).fit(
+        gold(), after_epoch=after, tell=lambda event: heard.append(event.what)
     )
     assert epochs == [1, 2]
     assert {"features", "epoch 1", "epoch 2"} == set(heard)
 
 
 def test_names_of_features() -> None:
-    trained = Li2014Parser(bits=14).fit(gold(), epochs=10)
+    trained = Li2014Parser(bits=14, epochs=10).fit(gold())
     rows = set(trained.weights_.max(axis=1).argsort()[-20:].tolist())
     names = trained.name_features(gold(), rows)
     assert names
@@ -38,7 +38,7 @@ def test_names_of_features() -> None:
 
 
 def test_long_documents_are_parsed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    parser = Li2014Parser(bits=12).fit(gold(), epochs=3)
+    parser = Li2014Parser(bits=12, epochs=3).fit(gold())
     doc = annotate(Document.from_edus(["We left early", "because it rained."] * 60, joiner="\n\n"))
     whole = parser(doc)
     monkeypatch.setattr(module, "EXACT_EDUS", 40)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lessons import sentences
@@ -45,7 +47,7 @@ def test_calibration_is_learned_and_keeps_the_cuts() -> None:
     docs = sentences() * 3
     model = CRFSegmenter(l2=0.1, l1=0.0, min_count=1).fit(docs)
     before = [cut(doc, model.boundaries(doc), threshold=model.threshold).document for doc in docs]
-    model.slope, model.bias = 0.5, -0.4
+    model.settings = replace(model.settings, slope=0.5, bias=-0.4)
     after = [cut(doc, model.boundaries(doc), threshold=model.threshold).document for doc in docs]
     assert [doc.edus for doc in before] == [doc.edus for doc in after]
     assert model.threshold < 0.5

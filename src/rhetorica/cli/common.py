@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from rhetorica.progress import Event, Tell
 
 errors = Console(stderr=True, highlight=False)
 
@@ -35,13 +37,23 @@ def progress_bar(*, enabled: bool) -> Iterator[Progress]:
         yield bar
 
 
+def tell(event: Event) -> None:
+    """Print what a long work has found; its single steps are not printed."""
+    if not event.total:
+        say(str(event))
+
+
 @contextmanager
-def training_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show how far a training has come; what is yielded takes a step's name, place and total."""
+def training() -> Iterator[Tell]:
+    """Show how far a training has come: a bar on a terminal, elsewhere a line per finished part."""
     with progress_bar(enabled=True) as bar:
         task = bar.add_task("training")
 
-        def progress(what: str, at: int, total: int) -> None:
-            bar.update(task, description=what, completed=at, total=total)
+        def show(event: Event) -> None:
+            if not event.total or (event.at == event.total and not errors.is_terminal):
+                say(str(event))
+            elif errors.is_terminal:
+                what = f"{event.what}, {event.note}" if event.note else event.what
+                bar.update(task, description=what, completed=event.at, total=event.total)
 
-        yield progress
+        yield show

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rhetorica.cli.common import say
+from rhetorica.cli.common import tell
 
 reproduce = typer.Typer(
     no_args_is_help=True,
@@ -40,7 +40,7 @@ def reproduce_li2014_command(
     if not folders:
         raise typer.BadParameter("give --gum or --scidtb, or both")
     typer.echo(
-        reproduce_li2014(folders, work, epochs=epochs, semantic=semantic, quick=quick, say=say)
+        reproduce_li2014(folders, work, epochs=epochs, semantic=semantic, quick=quick, tell=tell)
     )
 
 
@@ -63,13 +63,10 @@ def reproduce_heilman_sagae_command(
 
     Example: `rhetorica reproduce heilman-sagae2015 --gum gum/ --umuc umuc/ > tables.md`
     """
-    from rhetorica.reproduce.heilman_sagae2015 import reproduce_heilman_sagae, write_into
+    from rhetorica.reproduce.heilman_sagae2015 import reproduce_heilman_sagae
 
-    tables = reproduce_heilman_sagae(gum, work, umuc=umuc, ablation=ablation, say=say)
-    if into:
-        write_into(into, tables)
-    else:
-        typer.echo(tables)
+    tables = reproduce_heilman_sagae(gum, work, umuc=umuc, ablation=ablation, tell=tell)
+    _show(tables, into, "heilman-sagae2015")
 
 
 @reproduce.command("dplp2014")
@@ -111,7 +108,7 @@ def reproduce_dplp_command(
         typer.echo(search_table(gum))
         return
     if picture is None:
-        typer.echo(reproduce_dplp2014(gum, work, say=say))
+        typer.echo(reproduce_dplp2014(gum, work, tell=tell))
         return
     found = word_map(gum, nmf=nmf)
     space = "NMF" if nmf else "the learned projection"
@@ -144,10 +141,10 @@ def reproduce_codra_command(
     """
     from rhetorica.files import write_text
     from rhetorica.render.matrix import confusion_chart
-    from rhetorica.reproduce.codra2015 import reproduce_codra2015, write_into
+    from rhetorica.reproduce.codra2015 import reproduce_codra2015
 
     folders = {"gum": gum} | ({"umuc": umuc} if umuc else {})
-    tables, counts = reproduce_codra2015(folders, work, say=say)
+    tables, counts = reproduce_codra2015(folders, work, tell=tell)
     if picture:
         totals: dict[str, int] = {}
         for (name, _), count in counts.items():
@@ -155,7 +152,14 @@ def reproduce_codra_command(
         names = sorted(totals, key=lambda name: -totals[name])
         title = "Relations of spans found by TSP 1-1 on GUM dev: gold (rows), predicted (columns)"
         write_text(picture, confusion_chart(names, counts, title=title))
+    _show(tables, into, "codra2015")
+
+
+def _show(tables: str, into: Path | None, mark: str) -> None:
+    """Put tables into a page at their mark, or print them."""
+    from rhetorica.reproduce.tables import write_into
+
     if into:
-        write_into(into, tables)
+        write_into(into, mark, tables)
     else:
         typer.echo(tables)

@@ -32,7 +32,7 @@ import numpy.typing as npt
 from rhetorica.convert import relabel
 from rhetorica.decode import elect
 from rhetorica.document import Document
-from rhetorica.errors import ModelError, UnknownName
+from rhetorica.errors import ModelError
 from rhetorica.learn.calibration import best_temperature, log_loss
 from rhetorica.learn.hashing import Vocabulary, prune, stack_rows
 from rhetorica.learn.projection import (
@@ -64,6 +64,8 @@ from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import BITS, StateReader, Templates, Units
 from rhetorica.parsers.transition.voting import WholeSteps, vote
 from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.progress import Event, Tell, nothing, steps
+from rhetorica.settings import RELATIONS, made, plain, setting
 from rhetorica.trees import Join, RSTTree
 
 Ints = npt.NDArray[np.int64]
@@ -72,6 +74,7 @@ Probabilities = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Matrix = Literal["general", "concatenation", "difference", "none", "identity", "nmf"]
 MATRICES: tuple[Matrix, ...] = (*FORMS, "none", "identity", "nmf")
+FeatureSet = Literal["extended", "paper", "none"]
 Branching = Literal["left", "right"]
 SLOTS = 3
 """Words are seen of three EDUs."""
@@ -189,6 +192,42 @@ FEATURES: dict[str, tuple[list[str], list[tuple[str, str]]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the parser is built and trained, and how it searches."""
+
+    matrix: Matrix = setting(
+        "concatenation", "Form of the projection, or a baseline: none, identity, nmf."
+    )
+    features: FeatureSet = setting(
+        "extended", "Besides the words: extended (ours), paper (their Table 2), or none."
+    )
+    width: int = setting(60, "Dimensions of the projection (K)", grid=())
+    l2: float = setting(200.0, "Strength of the weights' regulariser (lambda)", grid=())
+    tau: float = setting(1.0, "Strength of the projection's regulariser", grid=())
+    iterations: int = setting(100, "Steps of the projection.")
+    batch: int = setting(500, "States in a step.")
+    passes: int = setting(15, "Times that all states are seen to learn weights.")
+    start: Start = setting(
+        "words", "What the projection is at first: random (paper), words (ours)."
+    )
+    folds: int = setting(
+        0, "Parts in which documents are parsed to learn from mistakes; 0: they are not."
+    )
+    branching: Branching = setting("right", "How lists branch inside the parser.")
+    samples: int = setting(16, "Sequences of actions that vote on the tree; 0: use a beam.")
+    beam: int = setting(1, "States that a beam keeps; 1: greedy.")
+    min_count: int = setting(3, "Drop features seen less often.")
+    threshold: float = setting(0.0, "Drop smaller weights from the file, to make it small.")
+    seed: int = setting(0, "Of the order of states, of the projection and of votes.")
+    relations: str = "as-is"
+    temperature: float = 1.0
+
+
+Problems = dict[tuple[Any, ...], tuple[Problem, Actions, dict[str, int], Vocabulary]]
+"""What `DPLPParser.prepare` makes of documents, by the settings that it depends on."""
+
+
 @dataclass(frozen=True)
 class _Sample:
     """States of a document with the right actions, and what more can be learned from it."""
@@ -205,61 +244,18 @@ class _Sample:
 class DPLPParser(Stored):
     """Learns and applies the parser; after `fit` or `load` it can be called.
 
-    ``matrix`` is the form of A or a baseline, ``width`` the paper's K, ``l2`` and ``tau`` its
-    regularisers lambda and tau, ``start`` what A is at first. With ``folds`` above 0, states that
-    are reached by mistake are learned from, too (see `_explore`). The tree is elected by the votes
-    of ``samples`` sequences of actions or, if that is 0, found by a beam of width ``beam``.
+    The tree is elected by the votes of ``samples`` sequences of actions or, if that is 0, found by
+    a beam of width ``beam``. With ``folds``, states reached by mistake are learned from, too.
     """
 
     name = "dplp"
+    actions_: Actions
+    words_: dict[str, int]
+    keys_: Vocabulary
 
-    def __init__(
-        self,
-        *,
-        matrix: Matrix = "concatenation",
-        width: int = 60,
-        features: str = "extended",
-        l2: float = 1.0,
-        tau: float = 0.1,
-        batch: int = 500,
-        iterations: int = 100,
-        passes: int = 15,
-        start: Start = "words",
-        branching: Branching = "right",
-        beam: int = 1,
-        samples: int = 0,
-        min_count: int = 2,
-        folds: int = 0,
-        relations: str = "as-is",
-        temperature: float = 1.0,
-        seed: int = 0,
-    ) -> None:
-        if matrix not in MATRICES:
-            raise UnknownName("form of the projection", matrix, MATRICES)
-        if features not in FEATURES:
-            raise UnknownName("set of features", features, tuple(FEATURES))
-        if start not in ("random", "words"):
-            raise UnknownName("start of the projection", start, ("random", "words"))
-        if branching not in ("left", "right"):
-            raise UnknownName("branching", branching, ("left", "right"))
-        self.matrix: Matrix = matrix
-        self.width = width
-        self.features = features
-        self.l2 = l2
-        self.tau = tau
-        self.batch = batch
-        self.iterations = iterations
-        self.passes = passes
-        self.start: Start = start
-        self.branching: Branching = branching
-        self.beam = beam
-        self.samples = samples
-        self.min_count = min_count
-        self.folds = folds
-        self.relations = relations
-        self.temperature = temperature
-        self.seed = seed
-        templates, bags = FEATURES[features]
+    def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
+        self.settings = made(Settings, settings, changes)
+        templates, bags = FEATURES[self.settings.features]
         self._templates = Templates.of([tuple(name.split()) for name in templates], bags)
 
     # Learning
@@ -269,32 +265,43 @@ class DPLPParser(Stored):
         parses: Sequence[Parse],
         *,
         coarse: Callable[[str], str] | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
+        tell: Tell = nothing,
+        problems: Problems | None = None,
     ) -> DPLPParser:
-        """Learn from gold analyses of documents with syntax; ``coarse`` maps relations."""
-        return self.fit_problem(self.prepare(parses, coarse=coarse, progress=progress), progress)
+        """Learn from gold analyses of documents with syntax; ``coarse`` maps relations.
+
+        ``problems`` keeps what trainings on the same documents with other regularisers share.
+        """
+        problems = {} if problems is None else problems
+        # Only exploring depends on a regulariser.
+        s = self.settings
+        key = (s.features, s.branching, s.min_count, s.folds, s.l2 if s.folds else 0.0)
+        if key not in problems:
+            problem = self.prepare(parses, coarse=coarse, tell=tell)
+            problems[key] = problem, self.actions_, self.words_, self.keys_
+        problem, self.actions_, self.words_, self.keys_ = problems[key]
+        return self.fit_problem(problem, tell)
 
     def prepare(
         self,
         parses: Sequence[Parse],
         *,
         coarse: Callable[[str], str] | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
+        tell: Tell = nothing,
     ) -> Problem:
         """Turn gold analyses into a learning problem; sets ``actions_``, ``words_``, ``keys_``."""
         trees = [self._target(parse, coarse) for parse in parses]
         self.actions_ = Actions.of(trees)
         words = {word for parse in parses for word in _words(parse.document)}
-        self.words_: dict[str, int] = {word: i for i, word in enumerate(sorted(words))}
+        self.words_ = {word: i for i, word in enumerate(sorted(words))}
         samples: list[_Sample] = []
         for number, (parse, tree) in enumerate(zip(parses, trees, strict=True), 1):
             if tree.n_edus > 1:  # else nothing to decide
                 samples.append(self._gold_sample(parse.document, tree))
-            if progress:
-                progress("features", number, len(parses))
+            tell(Event("features", number, len(parses)))
         if not samples:
             raise ModelError("no document has two EDUs: there is nothing to learn from")
-        explored = self._explore(samples, progress) if self.folds else []
+        explored = self._explore(samples, tell) if self.settings.folds else []
         problem, self.keys_ = self._problem([*samples, *explored])
         return problem
 
@@ -312,11 +319,7 @@ class DPLPParser(Stored):
             rows[open_], slots, sequence[open_], self._counts(doc), reader, tree, sequence
         )
 
-    def _explore(
-        self,
-        samples: Sequence[_Sample],
-        progress: Callable[[str, int, int], None] | None,
-    ) -> list[_Sample]:
+    def _explore(self, samples: Sequence[_Sample], tell: Tell) -> list[_Sample]:
         """Return states that parsers reach by mistake, with the best that can be done there.
 
         Each part of the documents is parsed by a machine (features only) that was trained on the
@@ -324,8 +327,8 @@ class DPLPParser(Stored):
         machine likes best.
         """
         found = []
-        for fold in range(self.folds):
-            others = [s for i, s in enumerate(samples) if i % self.folds != fold]
+        for fold in range(self.settings.folds):
+            others = [s for i, s in enumerate(samples) if i % self.settings.folds != fold]
             if not others:
                 continue
             problem, keys = self._problem(others)
@@ -333,15 +336,14 @@ class DPLPParser(Stored):
                 problem.examples(None),
                 problem.labels,
                 problem.n_classes,
-                l2=self.l2,
+                l2=self.settings.l2,
                 passes=8,
-                seed=self.seed,
+                seed=self.settings.seed,
             )
             machine = Classifier(self._templates, keys, solution.weights)
-            for sample in samples[fold :: self.folds]:
+            for sample in samples[fold :: self.settings.folds]:
                 found.append(self._mistakes(sample, machine))
-            if progress:
-                progress("exploring", fold + 1, self.folds)
+            tell(Event("exploring", fold + 1, self.settings.folds))
         return found
 
     def _mistakes(self, sample: _Sample, machine: Classifier) -> _Sample:
@@ -382,7 +384,7 @@ class DPLPParser(Stored):
             for sample in samples
         ]
         hashes = stack_rows([sample.rows for sample in samples])
-        keys = Vocabulary.counted(hashes, BITS, min_count=self.min_count)
+        keys = Vocabulary.counted(hashes, BITS, min_count=self.settings.min_count)
         # Row 0 is for features that are not known; here they are left out.
         known = keys.table[hashes]
         problem = Problem(
@@ -395,36 +397,36 @@ class DPLPParser(Stored):
         )
         return problem, keys
 
-    def fit_problem(
-        self, problem: Problem, progress: Callable[[str, int, int], None] | None = None
-    ) -> DPLPParser:
+    def fit_problem(self, problem: Problem, tell: Tell = nothing) -> DPLPParser:
         """Learn projection and weights from a problem that `prepare` has made."""
+        s = self.settings
         learner = ProjectionLearner(
-            form=self.matrix if self.matrix in FORMS else None,
-            width=self.width,
-            l2=self.l2,
-            tau=self.tau,
-            batch=self.batch,
-            iterations=self.iterations,
-            passes=self.passes,
-            start=self.start,
-            seed=self.seed,
+            form=s.matrix if s.matrix in FORMS else None,
+            width=s.width,
+            l2=s.l2,
+            tau=s.tau,
+            batch=s.batch,
+            iterations=s.iterations,
+            passes=s.passes,
+            start=s.start,
+            seed=s.seed,
         )
         columns = problem.columns
-        if self.matrix == "identity":
+        if self.settings.matrix == "identity":
             words = word_rows(problem.units, problem.slots)
             total = columns + SLOTS * len(self.words_)
             words = np.where(words >= 0, words + columns, -1).astype(np.int32)
             problem = replace(
                 problem, rows=np.concatenate([problem.rows, words], axis=1), columns=total
             )
-        if self.matrix == "nmf":
-            learner.projection_ = nmf_projection(problem.units, self.width, seed=self.seed)
+        if self.settings.matrix == "nmf":
+            learner.projection_ = nmf_projection(
+                problem.units, self.settings.width, seed=self.settings.seed
+            )
             learner.fit_weights(problem)
         else:
             learner.fit(
-                problem,
-                progress=lambda t, _: progress and progress("projection", t, self.iterations),
+                problem, progress=steps(tell, "projection", self.settings.iterations, "change")
             )
         self.projection_ = learner.projection_
         self.dense_weights_ = learner.solution_.dense_weights
@@ -441,7 +443,7 @@ class DPLPParser(Stored):
 
     def _target(self, parse: Parse, coarse: Callable[[str], str] | None) -> RSTTree:
         tree = relabel(parse.tree, coarse)
-        return left_branching(tree) if self.branching == "left" else tree
+        return left_branching(tree) if self.settings.branching == "left" else tree
 
     def _counts(self, doc: Document) -> Any:
         """Return how often each EDU has each known word: a CSR matrix (EDUs, words)."""
@@ -462,17 +464,23 @@ class DPLPParser(Stored):
 
     def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
         """Parse a document that has EDUs and syntax."""
-        about = {"parser": self.name, "relations": self.relations, "matrix": self.matrix}
+        about = {
+            "parser": self.name,
+            "relations": self.settings.relations,
+            "matrix": self.settings.matrix,
+        }
         n = len(doc.edus)
         if n < 2:
             return Parse(doc, RSTTree(n), provenance=about)
         score = self.scorer(doc)
-        if self.samples and kbest == 1:
+        if self.settings.samples and kbest == 1:
             return self._elected(doc, score, about)
-        forest = Forest(n, self.actions_, width=max(self.beam, kbest))
-        found = search(n, self.actions_, score, width=self.beam, kbest=kbest, forest=forest)
+        forest = Forest(n, self.actions_, width=max(self.settings.beam, kbest))
+        found = search(
+            n, self.actions_, score, width=self.settings.beam, kbest=kbest, forest=forest
+        )
         candidates = tuple(Candidate(self._output(f.tree), f.score) for f in found)
-        if self.samples:
+        if self.settings.samples:
             return replace(self._elected(doc, score, about), kbest=candidates)
         tree = self._output(found[0].tree)
         scores = self._scores(tree, found[0], forest, score)
@@ -481,7 +489,13 @@ class DPLPParser(Stored):
     def _elected(self, doc: Document, score: Scorer, about: dict[str, str]) -> Parse:
         """Return the tree that most of a sample of sequences agrees with (see `voting`)."""
         n = len(doc.edus)
-        votes = vote(n, self.actions_, WholeSteps(score), samples=self.samples, seed=self.seed)
+        votes = vote(
+            n,
+            self.actions_,
+            WholeSteps(score),
+            samples=self.settings.samples,
+            seed=self.settings.seed,
+        )
         elected = elect(n, votes)
         shares = np.pad(votes.labels_of(elected), ((0, 0), (1, 0)))
         actions = shares.argmax(axis=1)
@@ -497,11 +511,11 @@ class DPLPParser(Stored):
         """Return the function that scores the actions in states of this document."""
         reader = StateReader(Units.of(doc))
         classifier = self.classifier_
-        scale = np.float32(1 / self.temperature)
+        scale = np.float32(1 / self.settings.temperature)
         words = None
         if self.word_weights_.shape[1]:
             counts = self._counts(doc)
-            if self.matrix == "identity":
+            if self.settings.matrix == "identity":
                 counts.sum_duplicates()
                 counts.data[:] = 1
             blank = np.zeros((1, len(self.actions_)), np.float32)
@@ -517,7 +531,7 @@ class DPLPParser(Stored):
         return score
 
     def _output(self, tree: RSTTree) -> RSTTree:
-        return right_branching(tree) if self.branching == "left" else tree
+        return right_branching(tree) if self.settings.branching == "left" else tree
 
     def _scores(
         self, tree: RSTTree, found: Found, forest: Forest, score: Callable[..., Floats]
@@ -553,7 +567,7 @@ class DPLPParser(Stored):
         self, parses: Sequence[Parse], coarse: Callable[[str], str] | None = None
     ) -> None:
         """Choose the temperature under which gold actions are most probable."""
-        self.temperature = 1.0
+        self.settings = replace(self.settings, temperature=1.0)
         scores, golds = [], []
         for parse in parses:
             tree = self._target(parse, coarse)
@@ -574,7 +588,8 @@ class DPLPParser(Stored):
             return
         table, gold = np.concatenate(scores).astype(np.float64), np.concatenate(golds)
         grid = np.geomspace(0.05, 5, 40)
-        self.temperature = best_temperature(lambda t: log_loss(table / t, gold), grid)
+        best = best_temperature(lambda t: log_loss(table / t, gold), grid)
+        self.settings = replace(self.settings, temperature=best)
 
     # Files
 
@@ -584,30 +599,26 @@ class DPLPParser(Stored):
 
     def state(self) -> State:
         """Return settings, labels, words, and weights as 16-bit floats."""
-        names = (
-            "matrix", "width", "features", "l2", "tau", "batch", "iterations", "passes", "start",
-            "branching", "beam", "samples", "min_count", "folds", "temperature", "seed",
-        )  # fmt: skip
         config = Config(
             "parser",
             self.name,
-            {name: getattr(self, name) for name in names},
-            relations=self.relations,
+            plain(self.settings),
+            relations=self.settings.relations,
             labels=self.actions_.labels,
         )
         arrays = self.classifier_.arrays("features")
         arrays["dense_weights"] = self.dense_weights_.astype(np.float16)
         if self.projection_ is not None:
             arrays["projection"] = self.projection_.parts.astype(np.float16)
-        elif self.matrix == "identity":
+        elif self.settings.matrix == "identity":
             arrays["word_weights"] = self.word_weights_.astype(np.float16)
         words = json.dumps(list(self.words_), ensure_ascii=False, indent=0) + "\n"
         return State(config, arrays, {"words.json": words.encode()})
 
     @classmethod
-    def from_state(cls, state: State) -> DPLPParser:
-        """Make the parser again."""
-        parser = cls(**state.config.settings, relations=state.config.relations)
+    def from_state(cls, state: State, **options: Any) -> DPLPParser:
+        """Make it again; ``options`` replace settings."""
+        parser = cls(**{**state.config.settings, RELATIONS: state.config.relations, **options})
         parser.actions_ = Actions(state.config.labels)
         words = json.loads(state.file("words.json"))
         parser.words_ = {word: i for i, word in enumerate(words)}
@@ -619,7 +630,7 @@ class DPLPParser(Stored):
         self.dense_weights_ = data["dense_weights"].astype(np.float32)
         self.projection_ = None
         if "projection" in data:
-            form = "concatenation" if self.matrix == "nmf" else self.matrix
+            form = "concatenation" if self.settings.matrix == "nmf" else self.settings.matrix
             self.projection_ = Projection(form, data["projection"].astype(np.float32))  # type: ignore[arg-type]
         words = np.zeros((0, len(self.actions_)), np.float32)
         if "word_weights" in data:

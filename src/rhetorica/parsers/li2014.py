@@ -22,9 +22,9 @@ together with whether it is multinuclear, so that the tree can be turned into RS
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ from rhetorica.decode import (
     spanning_tree,
 )
 from rhetorica.document import Document
-from rhetorica.errors import ModelError, UnknownName
+from rhetorica.errors import ModelError
 from rhetorica.features.blocks import blocks
 from rhetorica.features.edus import EDUTable, edu_strings
 from rhetorica.learn.calibration import best_temperature, log_loss
@@ -48,6 +48,8 @@ from rhetorica.learn.online import OnlineLearner, Rule
 from rhetorica.learn.pairwise import Arcs, Template
 from rhetorica.models.store import Arrays, Config, State, Stored
 from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.progress import Event, Tell, nothing
+from rhetorica.settings import RELATIONS, made, plain, setting
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Label
 
 Decoder = Literal["eisner", "mst"]
@@ -137,6 +139,34 @@ EXTENDED: list[Template] = [
 ]  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the parser is built and trained."""
+
+    features: tuple[str, ...] = setting(
+        (*PAPER, "extended"),
+        "extended, paper (Li et al. 2014), or a list with commas",
+        known=(*FEATURE_TYPES, "extended"),
+        named={"extended": (*PAPER, "extended"), "paper": tuple(PAPER)},
+    )
+    decoder: Decoder = setting("eisner", "Trees without crossing arcs, or any.")
+    learner: Rule = setting("mira", "How weights are learned.")
+    convention: Convention = setting(
+        "star",
+        "Where the nuclei of a multinuclear relation hang: on the first, or on the one before.",
+        option="multinuclear",
+    )
+    epochs: int = setting(12, "Times that all documents are seen, at most.")
+    patience: int = setting(3, "Stop after so many epochs without gain.")
+    aggressiveness: float = setting(0.02, "How much one document may change the weights.")
+    labelled_loss: bool = setting(False, "A wrong relation counts as much as a wrong head.")
+    bits: int = setting(BITS, "Features are hashed to 2 to the power of it rows of weights.")
+    seed: int = setting(0, "Of the order of documents.")
+    relations: str = "as-is"
+    temperature: float = 1.0
+    relation_temperature: float = 1.0
+
+
 @dataclass(frozen=True)
 class Example:
     """A training document: its features and the gold tree as arrays."""
@@ -151,43 +181,16 @@ class Li2014Parser(Stored):
 
     name = "li2014"
 
-    def __init__(
-        self,
-        *,
-        features: Sequence[str] = (*PAPER, "extended"),
-        decoder: Decoder = "eisner",
-        learner: Rule = "mira",
-        convention: Convention = "star",
-        relations: str = "as-is",
-        bits: int = BITS,
-        aggressiveness: float = 0.02,
-        labelled_loss: bool = False,
-        seed: int = 0,
-        temperature: float = 1.0,
-        relation_temperature: float = 1.0,
-    ) -> None:
-        for name in features:
-            if name not in (*FEATURE_TYPES, "extended"):
-                raise UnknownName("feature type", name, (*FEATURE_TYPES, "extended"))
-        self.features = tuple(features)
-        self.decoder: Decoder = decoder
-        self.learner: Rule = learner
-        self.convention: Convention = convention
-        self.relations = relations
-        self.bits = bits
-        self.aggressiveness = aggressiveness
-        self.labelled_loss = labelled_loss
-        self.seed = seed
-        self.temperature = temperature
-        self.relation_temperature = relation_temperature
+    def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
+        self.settings = made(Settings, settings, changes)
 
     @property
     def templates(self) -> list[Template]:
         """The templates of the chosen feature types."""
-        chosen = [t for name in self.features if name in PAPER for t in PAPER[name]]
-        if "semantic" in self.features:
+        chosen = [t for name in self.settings.features if name in PAPER for t in PAPER[name]]
+        if "semantic" in self.settings.features:
             chosen += [Template(pair=name) for name in SEMANTIC]
-        if "extended" in self.features:
+        if "extended" in self.settings.features:
             chosen += EXTENDED
         return chosen
 
@@ -198,17 +201,16 @@ class Li2014Parser(Stored):
     def _arcs(self, doc: Document, table: EDUTable, members: Ints) -> Arcs:
         """Compute the features of all arcs between some EDUs."""
         pairs = table.pairs(members)
-        if "semantic" in self.features:
+        if "semantic" in self.settings.features:
             pairs |= semantic_pairs(doc, members)
-        return Arcs.of(table.units(members), pairs, self.templates, self.bits)
+        return Arcs.of(table.units(members), pairs, self.templates, self.settings.bits)
 
     def fit(
         self,
         parses: Sequence[Parse],
         *,
-        epochs: int = 10,
         after_epoch: Callable[[int, Li2014Parser], bool] | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
+        tell: Tell = nothing,
         coarse: Callable[[str], str] | None = None,
         checkpoint: Path | None = None,
     ) -> Li2014Parser:
@@ -230,22 +232,21 @@ class Li2014Parser(Stored):
             examples.append(
                 Example(self.arcs(parse.document), np.array(tree.heads), np.array(labels))
             )
-            if progress:
-                progress("features", number, len(parses))
+            tell(Event("features", number, len(parses)))
         learner = OnlineLearner(
-            (2**self.bits, len(self.labels_)),
-            rule=self.learner,
-            aggressiveness=self.aggressiveness,
+            (2**self.settings.bits, len(self.labels_)),
+            rule=self.settings.learner,
+            aggressiveness=self.settings.aggressiveness,
         )
         done = _restore(learner, checkpoint)
-        for epoch in range(done + 1, epochs + 1):
-            rng = np.random.default_rng((self.seed, epoch))
+        for epoch in range(done + 1, self.settings.epochs + 1):
+            rng = np.random.default_rng((self.settings.seed, epoch))
             for number, i in enumerate(rng.permutation(len(examples)), 1):
                 self._learn(learner, examples[i])
-                if progress:
-                    progress(f"epoch {epoch}", number, len(examples))
+                tell(Event(f"epoch {epoch}", number, len(examples)))
             self.weights_ = learner.averaged()
             if checkpoint:
+                checkpoint.parent.mkdir(parents=True, exist_ok=True)
                 with checkpoint.open("wb") as file:
                     np.savez(file, epoch=epoch, **learner.state())  # type: ignore[arg-type]
             if after_epoch and after_epoch(epoch, self):
@@ -253,7 +254,7 @@ class Li2014Parser(Stored):
         return self
 
     def _target(self, parse: Parse, coarse: Callable[[str], str] | None) -> DepTree:
-        tree = to_dependencies(parse.source or parse.tree, multinuclear=self.convention)
+        tree = to_dependencies(parse.source or parse.tree, multinuclear=self.settings.convention)
         return relabel(tree, coarse or str)
 
     def _learn(self, learner: OnlineLearner, example: Example) -> None:
@@ -269,7 +270,7 @@ class Li2014Parser(Stored):
             - learner.weights[wrong, found[where, None]].sum()
         )
         wrong_heads = heads != example.heads
-        loss = float((differs if self.labelled_loss else wrong_heads).sum())
+        loss = float((differs if self.settings.labelled_loss else wrong_heads).sum())
         learner.learn(
             (right, example.labels[where]), (wrong, found[where]), loss=loss, margin=float(margin)
         )
@@ -280,7 +281,7 @@ class Li2014Parser(Stored):
 
     def _decode(self, scores: npt.NDArray[np.float32]) -> Ints:
         table = _square(scores)
-        return eisner(table) if self.decoder == "eisner" else spanning_tree(table)
+        return eisner(table) if self.settings.decoder == "eisner" else spanning_tree(table)
 
     def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
         """Parse a document that has EDUs and syntax.
@@ -288,7 +289,11 @@ class Li2014Parser(Stored):
         Up to `EXACT_EDUS` the tree is the best there is. A longer text is parsed in blocks of
         whole paragraphs, then the roots of the blocks are parsed in the same way.
         """
-        about = {"parser": self.name, "relations": self.relations, "decoder": self.decoder}
+        about = {
+            "parser": self.name,
+            "relations": self.settings.relations,
+            "decoder": self.settings.decoder,
+        }
         n = len(doc.edus)
         if not n:
             return Parse(doc, DepTree(), provenance=about)
@@ -331,7 +336,7 @@ class Li2014Parser(Stored):
     def _candidates(
         self, scores: npt.NDArray[np.float32], labels: Ints, kbest: int
     ) -> tuple[Candidate, ...]:
-        search = eisner_kbest if self.decoder == "eisner" else kbest_spanning
+        search = eisner_kbest if self.settings.decoder == "eisner" else kbest_spanning
         return tuple(
             Candidate(self._tree(heads, labels[heads, np.arange(len(heads))]), float(score))
             for heads, score in search(_square(scores), kbest)
@@ -345,6 +350,11 @@ class Li2014Parser(Stored):
             tuple(label.nuclearity == "NN" for label in chosen),
         )
 
+    def _marginals(self, table: Floats) -> Floats:
+        """Return how probable each arc is, over all trees."""
+        eisners = self.settings.decoder == "eisner"
+        return (eisner_marginals if eisners else matrix_tree_marginals)(table)[1]
+
     def _probabilities(
         self, arcs: Arcs, scores: npt.NDArray[np.float32], labels: Ints, heads: Ints
     ) -> tuple[Floats, Floats]:
@@ -354,15 +364,16 @@ class Li2014Parser(Stored):
         each other.
         """
         units = np.arange(len(heads))
-        table = _square(scores) / self.temperature
+        table = _square(scores) / self.settings.temperature
         if len(heads) <= MARGINAL_EDUS:
-            sum_over = eisner_marginals if self.decoder == "eisner" else matrix_tree_marginals
-            table = sum_over(table)[1]
+            table = self._marginals(table)
         else:
             np.fill_diagonal(table, -np.inf)
             table[:, 1:] = np.exp(log_softmax(table[:, 1:], axis=0))
         found = np.clip(table[heads + 1, units + 1], 0, 1)
-        relations = self.weights_[arcs.rows(heads, units)].sum(axis=1) / self.relation_temperature
+        relations = (
+            self.weights_[arcs.rows(heads, units)].sum(axis=1) / self.settings.relation_temperature
+        )
         relations[heads >= 0, self._root_label] = -np.inf
         chosen = np.exp(log_softmax(relations.astype(np.float64)))[units, labels[heads, units]]
         chosen[heads == ROOT] = 1.0
@@ -388,16 +399,19 @@ class Li2014Parser(Stored):
             relations = self.weights_[arcs.rows(heads, units)].sum(axis=1).astype(np.float64)
             relations[:, self._root_label] = -np.inf
             relations_of.append((relations[known], labels[known]))
-        sum_over = eisner_marginals if self.decoder == "eisner" else matrix_tree_marginals
 
         def head_loss(t: float) -> float:
-            found = (sum_over(table / t)[1][gold] for table, gold in heads_of)
+            found = (self._marginals(table / t)[gold] for table, gold in heads_of)
             return -sum(float(np.log(np.maximum(shares, 1e-12)).sum()) for shares in found)
 
+        def relation_loss(t: float) -> float:
+            return sum(log_loss(scores / t, gold) for scores, gold in relations_of)
+
         grid = np.geomspace(0.02, 5, 24)
-        self.temperature = best_temperature(head_loss, grid)
-        self.relation_temperature = best_temperature(
-            lambda t: sum(log_loss(scores / t, gold) for scores, gold in relations_of), grid
+        self.settings = replace(
+            self.settings,
+            temperature=best_temperature(head_loss, grid),
+            relation_temperature=best_temperature(relation_loss, grid),
         )
 
     def name_features(self, parses: Sequence[Parse], rows: set[int]) -> dict[int, str]:
@@ -408,7 +422,9 @@ class Li2014Parser(Stored):
             doc = parse.document
             members = np.arange(len(doc.edus))
             table = EDUTable.of(doc)
-            target = to_dependencies(parse.source or parse.tree, multinuclear=self.convention)
+            target = to_dependencies(
+                parse.source or parse.tree, multinuclear=self.settings.convention
+            )
             heads = np.array(target.heads)
             found = self._arcs(doc, table, members).rows(heads, members)
             strings = edu_strings(doc)
@@ -440,25 +456,21 @@ class Li2014Parser(Stored):
             "rows": rows.astype(np.uint32),
             "weights": self.weights_[rows].astype(np.float16),
         }
-        names = (
-            "features", "decoder", "learner", "convention", "bits", "aggressiveness",
-            "labelled_loss", "seed", "temperature", "relation_temperature",
-        )  # fmt: skip
         config = Config(
             "parser",
             self.name,
-            {name: getattr(self, name) for name in names},
-            relations=self.relations,
+            plain(self.settings),
+            relations=self.settings.relations,
             labels=tuple(self.labels_),
         )
         return State(config, arrays)
 
     @classmethod
-    def from_state(cls, state: State) -> Li2014Parser:
-        """Make the parser again."""
-        parser = cls(**state.config.settings, relations=state.config.relations)
+    def from_state(cls, state: State, **options: Any) -> Li2014Parser:
+        """Make it again; ``options`` replace settings."""
+        parser = cls(**{**state.config.settings, RELATIONS: state.config.relations, **options})
         parser.labels_ = list(state.config.labels)
-        parser.weights_ = np.zeros((2**parser.bits, len(parser.labels_)), dtype=np.float32)
+        parser.weights_ = np.zeros((2**parser.settings.bits, len(parser.labels_)), dtype=np.float32)
         parser.weights_[state.arrays["rows"]] = state.arrays["weights"]
         return parser
 

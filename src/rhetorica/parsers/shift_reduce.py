@@ -24,7 +24,7 @@ nuclei), so that nothing needs them. Trees are binary from the start (nuclei bra
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ import numpy.typing as npt
 from rhetorica.convert import relabel
 from rhetorica.decode import elect
 from rhetorica.document import Document
-from rhetorica.errors import ModelError, UnknownName
+from rhetorica.errors import ModelError
 from rhetorica.learn.calibration import fit_platt, log_odds, platt
 from rhetorica.learn.links import log_softmax
 from rhetorica.models.store import Config, State, Stored
@@ -53,18 +53,49 @@ from rhetorica.parsers.transition.system import Ints
 from rhetorica.parsers.transition.templates import GROUPS, LABEL, PAPER, PAPER_BAGS, STRUCTURE
 from rhetorica.parsers.transition.voting import Steps, WholeSteps, draw, vote
 from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.progress import Event, Tell, nothing, steps
+from rhetorica.settings import RELATIONS, made, plain, setting
 from rhetorica.trees import Join, RSTTree
 
 FeatureSet = Literal["paper", "extended"]
-FEATURE_SETS: tuple[FeatureSet, ...] = ("extended", "paper")
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
-Progress = Callable[[str, int, int], None]
 
 BEAM = 4
 """How many states the beam keeps, unless told."""
 SAMPLES = 16
 """How many sequences of actions vote, unless told: more are a little better, and slower."""
+
+
+STRENGTH_GRID = tuple(2.0**power for power in range(-4, 5))
+"""The strengths that Heilman & Sagae (2015, section 5) try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the parser is built and trained, and how it searches."""
+
+    features: FeatureSet = setting(
+        "extended", "extended (two classifiers, ours) or paper (Heilman & Sagae 2015)."
+    )
+    strength: float = setting(
+        0.125,
+        "Of the classifier (extended: of the one of shift and reduce); larger is less L1",
+        grid=STRENGTH_GRID,
+    )
+    label_strength: float = setting(0.25, "Strength of the classifier of labels (extended).")
+    explore: int = setting(1, "Times to parse the training data to learn from mistakes.")
+    folds: int = setting(3, "Parts of the training data, each parsed by models of the others.")
+    samples: int = setting(SAMPLES, "Sequences of actions that vote on the tree; 0: use a beam.")
+    beam: int = setting(BEAM, "States that a beam keeps.")
+    epochs: int = setting(8, "Times that all states are seen.")
+    min_count: int = setting(2, "Drop features seen less often.")
+    without: tuple[str, ...] = setting(
+        (), "Groups of the extended features to leave out, with commas", known=tuple(GROUPS)
+    )
+    seed: int = setting(0, "Of the order of states, of folds and of votes.")
+    relations: str = "as-is"
+    calibration: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,60 +155,25 @@ class _Steps:
 class ShiftReduceParser(Stored):
     """Learns and applies the parser; after `fit` or `load` it has ``actions_``, ``models_``.
 
-    ``strength`` is that of the classifier (of shift and reduce, with the extended features),
-    ``label_strength`` that of the one for labels: the larger, the less regularisation.
-    ``explore`` is how many times the training documents are parsed to learn from mistakes, by
-    models of ``folds`` parts of them. ``without`` leaves out groups of the extended features.
     The search is a vote of ``samples`` sequences or, if that is 0, a beam of width ``beam``; a
     k-best list always comes from a beam.
     """
 
     name = "shift-reduce"
 
-    def __init__(
-        self,
-        *,
-        features: FeatureSet = "extended",
-        strength: float = 0.125,
-        label_strength: float = 0.25,
-        beam: int = BEAM,
-        samples: int = SAMPLES,
-        explore: int = 1,
-        folds: int = 3,
-        epochs: int = 8,
-        min_count: int = 2,
-        without: Sequence[str] = (),
-        relations: str = "as-is",
-        seed: int = 0,
-    ) -> None:
-        if features not in FEATURE_SETS:
-            raise UnknownName("feature set", features, FEATURE_SETS)
-        for group in without:
-            if group not in GROUPS:
-                raise UnknownName("feature group", group, GROUPS)
-        self.features: FeatureSet = features
-        self.strength = strength
-        self.label_strength = label_strength
-        self.beam = beam
-        self.samples = samples
-        self.explore = explore
-        self.folds = folds
-        self.epochs = epochs
-        self.min_count = min_count
-        self.without = tuple(without)
-        self.relations = relations
-        self.seed = seed
-        self.calibration_: tuple[float, ...] = ()
+    def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
+        self.settings = made(Settings, settings, changes)
 
     @property
     def templates(self) -> dict[str, Templates]:
         """The templates of each classifier."""
-        if self.features == "paper":
+        if self.settings.features == "paper":
             return {"actions": Templates.of(PAPER, PAPER_BAGS)}
         # Single words of a unit say little about where it ends, and they are many.
         return {
             name: Templates.of(
-                [*PAPER, *(t for g in GROUPS if g not in self.without for t in groups[g])], bags
+                [*PAPER, *(t for g in GROUPS if g not in self.settings.without for t in groups[g])],
+                bags,
             )
             for name, groups, bags in (("structure", STRUCTURE, []), ("label", LABEL, PAPER_BAGS))
         }
@@ -187,10 +183,9 @@ class ShiftReduceParser(Stored):
         parses: Sequence[Parse],
         *,
         coarse: Callable[[str], str] | None = None,
-        progress: Progress | None = None,
+        tell: Tell = nothing,
     ) -> ShiftReduceParser:
         """Learn from gold analyses of documents with syntax; ``coarse`` maps relations."""
-        tell = progress or (lambda what, at, total: None)
         trees = [relabel(parse.tree, coarse) for parse in parses if parse.document.edus]
         self.actions_ = Actions.of(trees)
         if not self.actions_.labels:
@@ -201,12 +196,12 @@ class ShiftReduceParser(Stored):
         docs = [parse.document for parse in parses if parse.document.edus]
         for doc, tree in zip(docs, trees, strict=True):
             texts.append(_Text(Units.of(doc), tree, DynamicOracle(tree, self.actions_)))
-            tell("features", len(texts), len(docs))
+            tell(Event("features", len(texts), len(docs)))
         examples = [self._walk(text, oracle(text.tree, self.actions_)) for text in texts]
         part_of = dict(zip(map(id, texts), self._parts(docs), strict=True))
-        for visit in range(self.explore):
+        for visit in range(self.settings.explore):
             found: list[_Examples] = []
-            for part in range(self.folds):
+            for part in range(self.settings.folds):
                 others = [e for e in examples if part_of[id(e.text)] != part]
                 if not others:
                     continue
@@ -214,7 +209,7 @@ class ShiftReduceParser(Stored):
                 for number, text in enumerate(texts):
                     if part_of[id(text)] == part:
                         found += [self._walk(text, way) for way in self._try(text, visit, number)]
-                tell(f"exploration {visit + 1}", part + 1, self.folds)
+                tell(Event(f"exploration {visit + 1}", part + 1, self.settings.folds))
             examples += found
         self.models_ = self._learn(examples, tell)
         return self
@@ -223,17 +218,19 @@ class ShiftReduceParser(Stored):
         """Return the part of each document; two versions of one (by id) are in the same part."""
         names = [doc.id or str(number) for number, doc in enumerate(docs)]
         known = {name: place for place, name in enumerate(dict.fromkeys(names))}
-        parts = np.random.default_rng(self.seed).permutation(len(known)) % max(1, self.folds)
+        parts = np.random.default_rng(self.settings.seed).permutation(len(known)) % max(
+            1, self.settings.folds
+        )
         return [int(parts[known[name]]) for name in names]
 
     def _try(self, text: _Text, visit: int, number: int) -> list[list[int]]:
         """Return a sequence of actions that the present model would take, right or wrong."""
         n = text.tree.n_edus
-        if not self.samples:
-            found = search(n, self.actions_, self.scorer(text.units), width=self.beam)
+        if not self.settings.samples:
+            found = search(n, self.actions_, self.scorer(text.units), width=self.settings.beam)
             return [one.actions.tolist() for one in found]
         # The votes see what the model draws, not only what it likes best.
-        seed = (self.seed * 1000 + visit) * 100_000 + number
+        seed = (self.settings.seed * 1000 + visit) * 100_000 + number
         return draw(n, self.actions_, self.steps(text.units), samples=1, seed=seed)
 
     def _walk(self, text: _Text, sequence: Sequence[int]) -> _Examples:
@@ -246,14 +243,12 @@ class ShiftReduceParser(Stored):
         looks = StateReader(text.units).look(forest, states)
         return _Examples(text, looks, right, labels, valid[:, SHIFT] & joinable, joinable)
 
-    def _learn(
-        self, examples: Sequence[_Examples], tell: Progress | None = None
-    ) -> dict[str, Classifier]:
+    def _learn(self, examples: Sequence[_Examples], tell: Tell = nothing) -> dict[str, Classifier]:
         """Fit the classifiers of the feature set."""
         templates = self.templates
         models: dict[str, Classifier] = {}
         for name, chosen in templates.items():
-            strength = self.label_strength if name == "label" else self.strength
+            strength = self.settings.label_strength if name == "label" else self.settings.strength
             used, right, possible = zip(
                 *(_targets(name, example, len(self.actions_)) for example in examples), strict=True
             )
@@ -266,10 +261,10 @@ class ShiftReduceParser(Stored):
                 np.concatenate(right),
                 np.concatenate(possible),
                 strength=strength,
-                epochs=self.epochs,
-                min_count=self.min_count,
-                seed=self.seed,
-                progress=_epochs(tell, name, self.epochs),
+                epochs=self.settings.epochs,
+                min_count=self.settings.min_count,
+                seed=self.settings.seed,
+                progress=steps(tell, name, self.settings.epochs),
             )
         return models
 
@@ -298,14 +293,24 @@ class ShiftReduceParser(Stored):
     def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
         """Parse a document that has EDUs and syntax."""
         n = len(doc.edus)
-        about = {"parser": self.name, "relations": self.relations, "features": self.features}
-        about |= {"samples": str(self.samples)} if self.samples else {"beam": str(self.beam)}
+        about = {
+            "parser": self.name,
+            "relations": self.settings.relations,
+            "features": self.settings.features,
+        }
+        about |= (
+            {"samples": str(self.settings.samples)}
+            if self.settings.samples
+            else {"beam": str(self.settings.beam)}
+        )
         if n < 2:
             return Parse(doc, RSTTree(n), scores=Scores() if n else None, provenance=about)
         units = Units.of(doc)
         candidates: tuple[Candidate, ...] = ()
         if kbest > 1:
-            found = search(n, self.actions_, self.scorer(units), width=self.beam, kbest=kbest)
+            found = search(
+                n, self.actions_, self.scorer(units), width=self.settings.beam, kbest=kbest
+            )
             candidates = tuple(Candidate(one.tree, one.score) for one in found)
         decided = self._decide(units)
         spans = self._calibrated([one.join for one in decided], [one.span for one in decided])
@@ -324,10 +329,10 @@ class ShiftReduceParser(Stored):
     def _decide(self, units: Units) -> list[_Decided]:
         """Return the joins of the best tree, in preorder, with their probabilities."""
         n = len(units.attributes) - 1
-        if not self.samples:
-            forest = Forest(n, self.actions_, width=self.beam)
+        if not self.settings.samples:
+            forest = Forest(n, self.actions_, width=self.settings.beam)
             score = self.scorer(units)
-            found = search(n, self.actions_, score, width=self.beam, forest=forest)[0]
+            found = search(n, self.actions_, score, width=self.settings.beam, forest=forest)[0]
             shares = distributions(forest, found.states, score)
             reducing = np.flatnonzero(found.actions != SHIFT)
             # Joins are made in the order of their ends; a tree has them in preorder.
@@ -335,7 +340,13 @@ class ShiftReduceParser(Stored):
             made = sorted(range(len(tree)), key=lambda i: (tree[i].end, -tree[i].start))
             order = reducing[np.argsort(made)]
             return _decisions(tree, forest.nuclearities, found.actions[order], shares[order])
-        votes = vote(n, self.actions_, self.steps(units), samples=self.samples, seed=self.seed)
+        votes = vote(
+            n,
+            self.actions_,
+            self.steps(units),
+            samples=self.settings.samples,
+            seed=self.settings.seed,
+        )
         elected = elect(n, votes)
         shares = np.pad(votes.labels_of(elected), ((0, 0), (1, 0)))
         actions = shares.argmax(axis=1)
@@ -347,11 +358,13 @@ class ShiftReduceParser(Stored):
 
     def _calibrated(self, joins: Sequence[Join], spans: Sequence[float]) -> Floats:
         """Return the probabilities that ranges are units, from what the search thinks of them."""
-        if not self.calibration_:
+        if not self.settings.calibration:
             return np.array(spans)
-        return platt(_evidence(joins, spans), self.calibration_)
+        return platt(_evidence(joins, spans), self.settings.calibration)
 
-    def calibrate(self, parses: Sequence[Parse]) -> None:
+    def calibrate(
+        self, parses: Sequence[Parse], coarse: Callable[[str], str] | None = None
+    ) -> None:
         """Fit, on documents that were not trained on, how far to trust the parser's own joins.
 
         A join is only as good as what led to it: the probability of the last action alone promises
@@ -367,20 +380,16 @@ class ShiftReduceParser(Stored):
             evidence.append(_evidence(joins, [one.span for one in decided]))
             hits += [float((join.start, join.end) in gold) for join in joins]
         if hits:
-            self.calibration_ = fit_platt(np.concatenate(evidence), np.array(hits), l2=1e-3)
+            found = fit_platt(np.concatenate(evidence), np.array(hits), l2=1e-3)
+            self.settings = replace(self.settings, calibration=found)
 
     def state(self) -> State:
         """Return settings, labels and the weights that are not zero."""
-        names = (
-            "features", "strength", "label_strength", "beam", "samples", "explore", "folds",
-            "epochs", "min_count", "without", "seed",
-        )  # fmt: skip
-        settings = {name: getattr(self, name) for name in names}
         config = Config(
             "parser",
             self.name,
-            settings | {"calibration": self.calibration_},
-            relations=self.relations,
+            plain(self.settings),
+            relations=self.settings.relations,
             labels=self.actions_.labels,
         )
         arrays: dict[str, npt.NDArray[Any]] = {}
@@ -389,12 +398,9 @@ class ShiftReduceParser(Stored):
         return State(config, arrays)
 
     @classmethod
-    def from_state(cls, state: State) -> ShiftReduceParser:
-        """Make the parser again."""
-        settings = dict(state.config.settings)
-        calibration = tuple(settings.pop("calibration"))
-        parser = cls(**settings, relations=state.config.relations)
-        parser.calibration_ = calibration
+    def from_state(cls, state: State, **options: Any) -> ShiftReduceParser:
+        """Make it again; ``options`` replace settings."""
+        parser = cls(**{**state.config.settings, RELATIONS: state.config.relations, **options})
         parser.actions_ = Actions(state.config.labels)
         parser.models_ = {
             name: Classifier.from_arrays(name, state.arrays, templates)
@@ -425,12 +431,6 @@ def _targets(name: str, examples: _Examples, n_actions: int) -> tuple[Flags, Fla
     possible[:, SHIFT] = examples.free | ~examples.joinable
     use = np.ones(len(labels), dtype=np.bool_)
     return use, classes, possible
-
-
-def _epochs(tell: Progress | None, name: str, epochs: int) -> Callable[[int, float], None] | None:
-    if tell is None:
-        return None
-    return lambda epoch, loss: tell(f"{name}: loss {loss:.3f}", epoch, epochs)
 
 
 def _decisions(joins: Sequence[Join], kinds: Ints, actions: Ints, shares: Floats) -> list[_Decided]:

@@ -9,32 +9,32 @@ so an interrupted run goes on where it stopped.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from rhetorica.document import Document
-from rhetorica.errors import Mismatch
-from rhetorica.evaluate import Key, Report, evaluate, oracle_scores, parseval
+from rhetorica.evaluate import Key, Report, oracle_scores, parseval
 from rhetorica.evaluate.align import squeeze
 from rhetorica.evaluate.significance import paired_bootstrap
-from rhetorica.files import Source, write_text
 from rhetorica.parsers.codra.features import GROUPS
 from rhetorica.parsers.codra.parser import CodraParser, Settings
 from rhetorica.parsers.codra.rerank import K
 from rhetorica.parsers.codra.units import runs
 from rhetorica.parses import Parse
-from rhetorica.reproduce import Say, Treebank, read_treebank
+from rhetorica.progress import Event, Tell, nothing
+from rhetorica.reproduce.runs import Runs
+from rhetorica.reproduce.tables import percent, signature, table
 from rhetorica.segmenters import load_segmenter
 from rhetorica.segmenters.boundaries import cut
+from rhetorica.train.treebank import read_treebank
 from rhetorica.trees import Join, RSTTree
 
 PAPER = GROUPS[:-1]
 FIGURES: tuple[parseval.Figure, ...] = ("span", "nuclearity", "relation")
 KS = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30)
-MARK = "codra2015"
 FEWEST = 10
 """With fewer documents to draw from, a bootstrap says nothing."""
 
@@ -70,40 +70,20 @@ def settings(**changes: Any) -> Settings:
 
 
 @dataclass(frozen=True)
-class Experiments:
+class Experiments(Runs):
     """Parsers of one treebank, trained once, and what they say of its dev documents."""
-
-    treebank: Treebank
-    work: Path
-    say: Say
 
     def parser(
         self, *, parts: Sequence[str] = ("sentence", "document"), **changes: Any
     ) -> CodraParser:
         """Train a parser, or put it together from models that are there."""
-        chosen = settings(**changes)
-        self.say(f"{self.treebank.name}: {changes or 'the paper'}")
-        return CodraParser(chosen).fit(
+        self.tell(Event(self.treebank.name, note=str(changes or "the paper")))
+        return CodraParser(settings(**changes)).fit(
             self.treebank.train,
             coarse=self.treebank.relations.coarse,
-            store=self.work / self.treebank.name,
-            progress=self._told,
+            store=self.folder / self.treebank.name,
+            tell=self.tell,
             parts=parts,
-        )
-
-    def _told(self, what: str, step: int, loss: float) -> None:
-        if step % 20 == 0:
-            self.say(f"  {what}: iteration {step}, loss {loss:,.0f}")
-
-    def report(self, golds: Sequence[Parse], preds: Iterable[Parse], part: str = "dev") -> Report:
-        """Score by coarse relations."""
-        relations = self.treebank.relations
-        return evaluate(
-            golds,
-            preds,
-            labels=relations.coarse,
-            label_name=relations.label_name,
-            corpus=f"{self.treebank.name}-{part}",
         )
 
     @cached_property
@@ -114,7 +94,7 @@ class Experiments:
     def sentence_report(self, parser: CodraParser, docs: Sequence[Document]) -> Report:
         """Score a parser on sentences that have a tree, each by itself."""
         golds, preds = self.sentence_pairs(parser, docs)
-        return self.report(golds, preds, "dev-sentences")
+        return self.treebank.score(preds, golds, part="dev-sentences")
 
     def sentence_pairs(
         self, parser: CodraParser, docs: Sequence[Document], k: int = 1
@@ -134,15 +114,9 @@ class Experiments:
     @cached_property
     def segmented(self) -> list[Document]:
         """The dev documents with the EDUs of the CRF segmenter, on the corpus's syntax."""
-        segmenter = load_segmenter("crf", "gum")
-        return [
-            cut(
-                replace(parse.document, edus=()),
-                segmenter.boundaries(parse.document),
-                threshold=segmenter.threshold,
-            ).document
-            for parse in self.treebank.dev
-        ]
+        crf = load_segmenter("crf", "gum")
+        docs = [parse.document for parse in self.treebank.dev]
+        return [cut(doc, crf.boundaries(doc), threshold=crf.threshold).document for doc in docs]
 
 
 def gold_sentences(parse: Parse) -> list[Parse | None]:
@@ -189,7 +163,7 @@ def confusion(golds: Sequence[Parse], preds: Sequence[Parse], coarse: Callable[[
 
 
 def reproduce_codra2015(
-    folders: Mapping[str, Path], work: Path, *, say: Say = print
+    folders: Mapping[str, Path], work: Path, *, tell: Tell = nothing
 ) -> tuple[str, Counter[tuple[str, str]]]:
     """Run all experiments; return the tables as Markdown, and Figure 18's counts.
 
@@ -198,7 +172,7 @@ def reproduce_codra2015(
     parts = []
     counts: Counter[tuple[str, str]] = Counter()
     for name, folder in folders.items():
-        runs_ = Experiments(read_treebank(name, folder), work, say)
+        runs_ = Experiments(read_treebank(name, folder), work, tell)
         parts.append(f"### {name} dev\n\n{_leaky_line(runs_)}\n")
         parts += [_table4(runs_), _table5(runs_)]
         table, preds = _table6(runs_)
@@ -208,17 +182,6 @@ def reproduce_codra2015(
             counts = confusion(runs_.treebank.dev, preds["TSP 1-1"], coarse)
             parts += [_table7(runs_), _table8(runs_), _table9(runs_)]
     return "\n".join(parts), counts
-
-
-def write_into(page: Path, tables: str) -> None:
-    """Put tables into a page, between the marks that name them."""
-    start, end = f"<!-- {MARK} -->\n", f"<!-- end of {MARK} -->\n"
-    text = Source.of(page).text
-    before, opened, rest = text.partition(start)
-    _, closed, after = rest.partition(end)
-    if not opened or not closed:
-        raise Mismatch(f"{page} has no place for tables: expected lines {start!r} and {end!r}")
-    write_text(page, f"{before}{start}\n{tables}\n{end}{after}")
 
 
 def _leaky_line(experiments: Experiments) -> str:
@@ -247,23 +210,20 @@ def _table4(experiments: Experiments) -> str:
 
 
 def _table5(experiments: Experiments) -> str:
-    lines = [
-        "**Table 5**: inside sentences, automatic EDUs (CRF segmenter), RST-Parseval, P / R / F.\n",
-        "| parser | " + " | ".join(FIGURES) + " |",
-        "|---|---|---|---|",
-    ]
-    signature = ""
+    rows, notes = [], ""
     for name, changes in (("PAR-S", {}), ("ours", OURS)):
         parser = experiments.parser(parts=INSIDE, **changes)
         report = experiments.sentence_report(parser, experiments.segmented)
-        cells = []
-        for figure in FIGURES:
-            counts = report["parseval", "rst", figure]
-            shares = (counts.precision, counts.recall, counts.f1)
-            cells.append(" / ".join(f"{100 * share:.1f}" for share in shares))
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-        signature = _signature(report, "rst")
-    return "\n".join([*lines, "", f"`{signature}`", ""])
+        counts = [report["parseval", "rst", figure] for figure in FIGURES]
+        shares = [(found.precision, found.recall, found.f1) for found in counts]
+        rows.append((name, *(" / ".join(percent(x, 1) for x in each) for each in shares)))
+        notes = signature(report, "rst")
+    return table(
+        "**Table 5**: inside sentences, automatic EDUs (CRF segmenter), RST-Parseval, P / R / F.",
+        ("parser", *FIGURES),
+        rows,
+        notes,
+    )
 
 
 def _table6(experiments: Experiments) -> tuple[str, dict[str, list[Parse]]]:
@@ -272,7 +232,7 @@ def _table6(experiments: Experiments) -> tuple[str, dict[str, list[Parse]]]:
     for name, changes in ROWS.items():
         parser = experiments.parser(**changes)
         preds[name] = [parser(parse.document) for parse in golds]
-    reports = {name: experiments.report(golds, found) for name, found in preds.items()}
+    reports = {name: experiments.treebank.score(found) for name, found in preds.items()}
     text = "\n".join(
         [
             _scores_table(
@@ -323,14 +283,11 @@ def _oracle(
 
 
 def _oracle_table(title: str, rows: Mapping[str, Sequence[float]]) -> str:
-    lines = [
-        f"{title} Mean F of the relation figure of RST-Parseval (their equation 15).\n",
-        "| k | " + " | ".join(map(str, KS)) + " |",
-        "|---" * (len(KS) + 1) + "|",
-    ]
-    for name, means in rows.items():
-        lines.append(f"| {name} | " + " | ".join(f"{100 * mean:.2f}" for mean in means) + " |")
-    return "\n".join([*lines, ""])
+    return table(
+        f"{title} Mean F of the relation figure of RST-Parseval (their equation 15).",
+        ("k", *map(str, KS)),
+        [(name, *map(percent, means)) for name, means in rows.items()],
+    )
 
 
 def _table9(experiments: Experiments) -> str:
@@ -352,7 +309,7 @@ def _table9(experiments: Experiments) -> str:
         mixed = parser.with_sentences_of(full)
         name = f"{'+ ' if last > 1 else ''}{groups[-1]}"
         preds = [mixed(doc) for doc in docs]
-        across[name] = experiments.report(experiments.treebank.dev, preds)
+        across[name] = experiments.treebank.score(preds)
     return "\n".join(
         [
             _scores_table("**Table 9**, sentences: groups of features.", inside, "rst"),
@@ -368,22 +325,17 @@ def _scores_table(
     few = len(next(iter(reports.values())).documents) < FEWEST
     against = None if few else against
     star = f" *: differs from {against}, p < 0.01 (paired bootstrap)." if against else ""
-    lines = [
-        f"{title}{star}\n",
-        "| parser | " + " | ".join(FIGURES) + " | full |",
-        "|---|---|---|---|---|",
-    ]
+    rows = []
     for name, report in reports.items():
-        cells = []
+        row = [name]
         for figure in (*FIGURES, "full"):
             key = ("parseval", variant, figure)
-            mark = ""
-            if against and name != against and _differs(report, reports[against], key):
-                mark = "*"
-            cells.append(f"{100 * report[key].f1:.2f}{mark}")
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    signature = _signature(next(iter(reports.values())), variant)
-    return "\n".join([*lines, "", f"`{signature}`", ""])
+            differs = against and name != against and _differs(report, reports[against], key)
+            row.append(percent(report[key].f1) + ("*" if differs else ""))
+        rows.append(row)
+    first = next(iter(reports.values()))
+    columns = ("parser", *FIGURES, "full")
+    return table(f"{title}{star}", columns, rows, signature(first, variant))
 
 
 def _differs(first: Report, second: Report, key: tuple[str, str, str]) -> bool:
@@ -395,11 +347,3 @@ def _differs(first: Report, second: Report, key: tuple[str, str, str]) -> bool:
     ]
     test = paired_bootstrap([a for a, _ in pairs], [b for _, b in pairs], resamples=2000)
     return test.p_value < 0.01
-
-
-def _signature(report: Report, variant: str) -> str:
-    return next(
-        row.signature
-        for row in report.table()
-        if row.metric == "parseval" and row.variant == variant
-    )

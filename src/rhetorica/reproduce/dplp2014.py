@@ -6,10 +6,8 @@ their Figure 4 does, and tells how often neighbours in the learned space are of 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +17,27 @@ import numpy.typing as npt
 from rhetorica.corpora import read_corpus
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
-from rhetorica.evaluate import evaluate
-from rhetorica.files import write_text
-from rhetorica.learn.projection import FORMS, Problem, Projection, nmf_projection
+from rhetorica.learn.projection import FORMS, Projection, nmf_projection
 from rhetorica.learn.tsne import tsne
 from rhetorica.models import store
 from rhetorica.parsers import load
-from rhetorica.parsers.dplp import DPLPParser
+from rhetorica.parsers.dplp import DPLPParser, Problems
+from rhetorica.progress import Tell, nothing
 from rhetorica.relations import relation_set
-from rhetorica.reproduce import Say, Treebank, read_treebank
-from rhetorica.train.dplp import score_dplp
+from rhetorica.reproduce.runs import Runs
+from rhetorica.reproduce.tables import (
+    FIGURES,
+    NAMES,
+    cells,
+    f1,
+    figures,
+    percent,
+    signature,
+    table,
+)
+from rhetorica.train.treebank import Treebank, read_treebank
 
-FIGURES = ("span", "nuclearity", "relation", "full")
+RST = "RST-Parseval"
 WIDTHS = (30, 60, 90, 150)
 L2_GRID = (20.0, 100.0)
 TAU = 1.0
@@ -50,8 +57,9 @@ ROWS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ours | concatenation", {"matrix": "concatenation", "features": "extended"}),
 )
 """The rows of Table 3 (5 needs word vectors that are not ours to give), and ours."""
-PUBLISHED = {"folds": 0, "branching": "right", "min_count": 1}
+PUBLISHED: dict[str, Any] = {"folds": 0, "branching": "right", "min_count": 1, "samples": 0}
 """What makes the parser the one of the paper, besides matrix and features."""
+OURS: dict[str, Any] = {"min_count": 2, "samples": 0}
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "conjunction": tuple("and or also besides plus additionally furthermore moreover".split()),
@@ -83,152 +91,104 @@ class WordMap:
     chance: dict[str, float]
 
 
-class Experiments:
-    """Runs trainings and remembers their figures in a folder."""
+@dataclass(frozen=True)
+class Experiments(Runs):
+    """Trainings that share what does not depend on the regularisers."""
 
-    def __init__(self, folder: Path, treebank: Treebank, *, say: Say) -> None:
-        self.folder, self.treebank, self.say = folder, treebank, say
-        self._problems: dict[str, tuple[Problem, DPLPParser]] = {}
+    problems: Problems = field(default_factory=dict)
 
     def best(self, **settings: Any) -> dict[str, Any]:
         """Return the figures of the best regulariser on dev, as the paper chooses it."""
         found = [self.run(l2=l2, tau=TAU, **settings) for l2 in L2_GRID]
-        return max(found, key=lambda figures: float(figures["original-full"]))
+        return max(found, key=lambda figures: f1(figures, "parseval", "original", "full"))
 
     def run(self, **settings: Any) -> dict[str, Any]:
         """Train and score one setting, or recall it."""
-        key = json.dumps([self.treebank.name, settings], sort_keys=True)
-        path = self.folder / f"{hashlib.sha1(key.encode()).hexdigest()[:16]}.json"
-        if path.is_file():
-            return dict(json.loads(path.read_text("utf-8")))
-        report = score_dplp(
-            self.train(**settings),
-            self.treebank.dev,
-            self.treebank.relations,
-            f"{self.treebank.name}-dev",
-        )
-        figures: dict[str, Any] = {"settings": settings}
-        for variant in ("original", "rst"):
-            for figure in FIGURES:
-                figures[f"{variant}-{figure}"] = report["parseval", variant, figure].f1
-        figures["signature"] = next(
-            row.signature for row in report.table() if row.metric == "parseval"
-        )
-        write_text(path, json.dumps(figures, indent=1))
-        self.say(f"{key}: span {figures['original-span']:.4f} full {figures['original-full']:.4f}")
-        return figures
 
-    def train(self, **settings: Any) -> DPLPParser:
-        """Train one setting."""
-        parser = DPLPParser(**settings)
-        shared = {k: v for k, v in settings.items() if k in ("features", *PUBLISHED)}
-        if settings.get("folds", DPLPParser().folds):
-            shared["l2"] = settings["l2"]
-        key = json.dumps(shared, sort_keys=True)
-        if key not in self._problems:
+        def train() -> dict[str, Any]:
             coarse = self.treebank.relations.coarse
-            self._problems[key] = parser.prepare(self.treebank.train, coarse=coarse), parser
-        problem, first = self._problems[key]
-        parser.actions_, parser.words_, parser.keys_ = first.actions_, first.words_, first.keys_
-        return parser.fit_problem(problem)
+            parser = DPLPParser(**settings)
+            parser.fit(self.treebank.train, coarse=coarse, problems=self.problems)
+            report = self.treebank.score(parser(gold.document) for gold in self.treebank.dev)
+            return figures(report) | {"settings": settings}
+
+        return self.figures(settings, train)
 
 
-def reproduce_dplp2014(gum: Path, work: Path, *, say: Say = print) -> str:
+def reproduce_dplp2014(gum: Path, work: Path, *, tell: Tell = nothing) -> str:
     """Run all experiments and return the tables as Markdown."""
-    runs = Experiments(work, read_treebank("gum", gum), say=say)
+    runs = Experiments(read_treebank("gum", gum), work, tell)
     return "\n".join([_main_table(runs), _width_table(runs)])
 
 
 def _main_table(runs: Experiments) -> str:
-    lines = [
-        "**Table 3**: forms of A and baselines, gold EDUs (span / nuclearity / relation / full).\n",
-        "| method | matrix | features | K | start | lambda | original Parseval | RST-Parseval |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    signature = ""
+    rows, found = [], {}
     for name, settings in ROWS:
-        published = {} if settings["features"] == "extended" else PUBLISHED
+        published = OURS if settings["features"] == "extended" else PUBLISHED
         for start in STARTS if settings["matrix"] in FORMS else STARTS[:1]:
-            figures = runs.best(**settings, **published, start=start)
-            lines.append(f"| {name} | {settings['features']} | {_row(figures)} |")
-            signature = figures["signature"]
-    return "\n".join([*lines, "", f"`{signature}`", ""])
+            found = runs.best(**settings, **published, start=start)
+            rows.append((name, settings["features"], *_row(found)))
+    return table(
+        f"**Table 3**: forms of A and baselines, gold EDUs ({NAMES}).",
+        ("method | matrix", "features", "K", "start", "lambda", "original Parseval", RST),
+        rows,
+        signature(found),
+    )
 
 
-def _row(figures: dict[str, Any]) -> str:
-    chosen = figures["settings"]
+def _row(found: dict[str, Any]) -> tuple[str, ...]:
+    chosen = found["settings"]
     learned = chosen["matrix"] in FORMS
     width = str(chosen.get("width", 60)) if learned or chosen["matrix"] == "nmf" else "-"
-    cells = [
-        " / ".join(f"{100 * figures[f'{variant}-{figure}']:.2f}" for figure in FIGURES)
-        for variant in ("original", "rst")
-    ]
     start = chosen["start"] if learned else "-"
-    return " | ".join([width, start, f"{chosen['l2']:g}", *cells])
+    return width, start, f"{chosen['l2']:g}", cells(found), cells(found, "rst")
 
 
 def _width_table(runs: Experiments) -> str:
-    lines = [
-        "**Figure 3**: effect of K, with the paper's features, A starting from the words' weights "
-        "(original Parseval, span / full).\n",
-        "| form | " + " | ".join(f"K = {width}" for width in WIDTHS) + " |",
-        "|---|" + "---|" * len(WIDTHS),
-    ]
+    rows = []
     for form in ("concatenation", "general"):
-        cells = []
-        for width in WIDTHS:
-            settings = {"matrix": form, "features": "paper", "width": width, **PUBLISHED}
-            figures = runs.best(**settings, start="words")
-            span, full = (100 * figures[f"original-{figure}"] for figure in ("span", "full"))
-            cells.append(f"{span:.2f} / {full:.2f}")
-        lines.append(f"| {form} | {' | '.join(cells)} |")
-    return "\n".join([*lines, ""])
+        settings: dict[str, Any] = {"matrix": form, "features": "paper", "start": "words"}
+        found = [runs.best(**settings, **PUBLISHED, width=width) for width in WIDTHS]
+        rows.append((form, *(cells(one, names=("span", "full")) for one in found)))
+    return table(
+        "**Figure 3**: effect of K, with the paper's features, A starting from the words' weights "
+        "(original Parseval, span / full).",
+        ("form", *(f"K = {width}" for width in WIDTHS)),
+        rows,
+    )
 
 
 def shipped_table(folders: Mapping[str, Path], *, parser: str = "dplp") -> str:
     """Score the shipped model on dev sets: with gold EDUs, and from raw text."""
-    lines = [
-        "**The shipped model** on dev sets (span / nuclearity / relation / full).\n",
-        "| corpus | input | EDUs | original Parseval | RST-Parseval |",
-        "|---|---|---|---|---|",
-    ]
+    rows = []
     signatures: list[str] = []
     pipeline = load("en", parser=parser)
     for name, folder in folders.items():
         golds = list(read_corpus(name, folder, "dev"))
-        relations = relation_set(name)
+        treebank = Treebank(name, [], golds, relation_set(name))
         inputs = {
             "gold EDUs": [gold.document for gold in golds],
             "raw text": [Document(gold.document.text, id=gold.id) for gold in golds],
         }
         for label, docs in inputs.items():
-            report = evaluate(
-                golds,
-                pipeline.pipe(docs),
-                labels=relations.coarse,
-                label_name=relations.label_name,
-                corpus=f"{name}-dev",
-            )
-            edus = 100 * report["segmentation", "all", "starts"].f1
-            cells = [
-                " / ".join(f"{100 * report['parseval', kind, f].f1:.2f}" for f in FIGURES)
-                for kind in ("original", "rst")
-            ]
-            lines.append(f"| {name} | {label} | {edus:.2f} | {cells[0]} | {cells[1]} |")
-            signatures += [row.signature for row in report.table() if row.metric == "parseval"]
-    return "\n".join([*lines, "", *(f"`{s}`" for s in dict.fromkeys(signatures)), ""])
+            report = treebank.score(pipeline.pipe(docs))
+            edus = percent(report["segmentation", "all", "starts"].f1)
+            rows.append((name, label, edus, cells(report), cells(report, "rst")))
+            signatures += [signature(report), signature(report, "rst")]
+    return table(
+        f"**The shipped model** on dev sets ({NAMES}).",
+        ("corpus", "input", "EDUs", "original Parseval", RST),
+        rows,
+        *dict.fromkeys(signatures),
+    )
 
 
 def search_table(gum: Path) -> str:
     """Score the shipped model on GUM dev with gold EDUs, by how it searches."""
     parser = DPLPParser.load(store.find("parser", "dplp", "gum").folder)
-    golds = list(read_corpus("gum", gum, "dev"))
-    lines = [
-        "**Search**, the shipped model, GUM dev, gold EDUs (original Parseval).\n",
-        "| search | span | nuclearity | relation | full |",
-        "|---|---|---|---|---|",
-    ]
-    for name, parser.beam, parser.samples in (
+    treebank = Treebank("gum", [], list(read_corpus("gum", gum, "dev")), relation_set("gum"))
+    rows = []
+    for name, beam, samples in (
         ("greedy", 1, 0),
         ("beam of 4", 4, 0),
         ("beam of 8", 8, 0),
@@ -236,10 +196,14 @@ def search_table(gum: Path) -> str:
         ("votes of 16", 1, 16),
         ("votes of 32", 1, 32),
     ):
-        report = score_dplp(parser, golds, relation_set("gum"), "gum-dev")
-        cells = [f"{100 * report['parseval', 'original', f].f1:.2f}" for f in FIGURES]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join([*lines, ""])
+        parser.settings = replace(parser.settings, beam=beam, samples=samples)
+        report = treebank.score(parser(gold.document) for gold in treebank.dev)
+        rows.append((name, *cells(report).split(" / ")))
+    return table(
+        "**Search**, the shipped model, GUM dev, gold EDUs (original Parseval).",
+        ("search", *FIGURES),
+        rows,
+    )
 
 
 def word_map(
@@ -250,11 +214,10 @@ def word_map(
     The projection starts from the weights of words. With ``nmf``, the space is NMF's instead.
     """
     treebank = read_treebank("gum", gum)
-    settings: dict[str, Any] = PUBLISHED
-    parser = DPLPParser(features="none", l2=l2, tau=tau, start="words", **settings)
+    parser = DPLPParser(features="none", l2=l2, tau=tau, start="words", **PUBLISHED)
     problem = parser.prepare(treebank.train, coarse=treebank.relations.coarse)
     if nmf:
-        projection = nmf_projection(problem.units, parser.width)
+        projection = nmf_projection(problem.units, parser.settings.width)
     else:
         projection = _learned(parser.fit_problem(problem))
     totals = np.asarray(problem.units.sum(axis=0)).reshape(-1)

@@ -6,28 +6,25 @@ beams that they mention but do not use; then what our features are worth, and wh
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rhetorica.corpora import read_corpus
 from rhetorica.document import Document
-from rhetorica.errors import Mismatch
-from rhetorica.evaluate import Report, evaluate
+from rhetorica.evaluate import Report
 from rhetorica.evaluate.counts import Counts
-from rhetorica.files import Source, write_text
 from rhetorica.parsers import load
-from rhetorica.parsers.shift_reduce import BEAM, ShiftReduceParser
+from rhetorica.parsers.shift_reduce import BEAM, STRENGTH_GRID, ShiftReduceParser
 from rhetorica.parsers.transition.templates import GROUPS
 from rhetorica.parses import Parse
-from rhetorica.relations import relation_set
-from rhetorica.reproduce import Say, Treebank, read_treebank
-from rhetorica.train.shift_reduce import STRENGTH_GRID, with_our_syntax
+from rhetorica.progress import Tell, nothing
+from rhetorica.reproduce.runs import Runs
+from rhetorica.reproduce.tables import FIGURES, NAMES, arcs, cells, percent, signature, table
+from rhetorica.train.treebank import Treebank, read_treebank, with_syntax
 
-FIGURES = ("span", "nuclearity", "relation", "full")
 BEAMS = (1, 2, 4, 8, 16, 32)
 VOTES = (4, 8, 16, 32, 64)
 MARK = "heilman-sagae2015"
@@ -40,12 +37,9 @@ GREEDY: dict[str, Any] = {"samples": 0, "beam": 1}
 """How they search."""
 
 
-class Experiments:
-    """Trains parsers and remembers them, and their figures, in a folder."""
-
-    def __init__(self, folder: Path, treebank: Treebank, *, say: Say) -> None:
-        self.folder, self.treebank, self.say = folder, treebank, say
-        self._ours: dict[str, list[Parse]] = {}
+@dataclass(frozen=True)
+class Experiments(Runs):
+    """Trains parsers, and remembers them."""
 
     def parser(
         self,
@@ -56,45 +50,39 @@ class Experiments:
         **settings: Any,
     ) -> ShiftReduceParser:
         """Train a parser, or recall it; ``beam`` and ``samples`` are set afterwards."""
-        key = json.dumps([self.treebank.name, syntax, settings], sort_keys=True)
-        path = self.folder / f"model-{hashlib.sha1(key.encode()).hexdigest()[:16]}"
-        if not (path / "weights.npz").is_file():
-            self.say(f"training {key}")
-            train = self.automatic("train") if syntax == "automatic" else self.treebank.train
-            parser = ShiftReduceParser(**settings).fit(train, coarse=self.treebank.relations.coarse)
-            parser.save(path)
-        return ShiftReduceParser.load(path, beam=beam, samples=samples)
 
-    def automatic(self, split: str) -> list[Parse]:
-        """Return the documents of a split with our own sentences, paragraphs and syntax."""
-        if split not in self._ours:
-            parses = self.treebank.train if split == "train" else self.treebank.dev
-            self._ours[split] = with_our_syntax(parses)
-        return self._ours[split]
+        def train(path: Path) -> None:
+            treebank = self.automatic if syntax == "automatic" else self.treebank
+            parser = ShiftReduceParser(**settings)
+            parser.fit(treebank.train, coarse=treebank.relations.coarse).save(path)
+
+        parser = self.model({**settings, "syntax": syntax}, train, ShiftReduceParser.load)
+        return ShiftReduceParser.from_state(parser.state(), beam=beam, samples=samples)
+
+    @cached_property
+    def automatic(self) -> Treebank:
+        """The documents with our own sentences, paragraphs and syntax."""
+        train, dev = (
+            with_syntax(parses, predicted=True)
+            for parses in (self.treebank.train, self.treebank.dev)
+        )
+        return replace(self.treebank, train=train, dev=dev)
 
     def report(self, parser: ShiftReduceParser, dev: Sequence[Parse] | None = None) -> Report:
         """Parse dev documents with gold EDUs and score them."""
-        golds = self.treebank.dev
-        preds = [parser(parse.document) for parse in dev or golds]
-        return self.score(preds)
-
-    def score(self, preds: Iterable[Parse]) -> Report:
-        """Score analyses of the dev documents."""
-        relations = self.treebank.relations
-        return evaluate(
-            self.treebank.dev,
-            preds,
-            labels=relations.coarse,
-            label_name=relations.label_name,
-            corpus=f"{self.treebank.name}-dev",
-        )
+        return self.treebank.score(parser(parse.document) for parse in dev or self.treebank.dev)
 
 
 def reproduce_heilman_sagae(
-    gum: Path, work: Path, *, umuc: Path | None = None, ablation: bool = True, say: Say = print
+    gum: Path,
+    work: Path,
+    *,
+    umuc: Path | None = None,
+    ablation: bool = True,
+    tell: Tell = nothing,
 ) -> str:
     """Run all experiments and return the tables as Markdown; ``ablation`` takes half the time."""
-    runs = Experiments(work, read_treebank("gum", gum), say=say)
+    runs = Experiments(read_treebank("gum", gum), work, tell)
     strength, grid = _strength_table(runs)
     paper = {**PAPER, "strength": strength}
     parts = [
@@ -111,163 +99,125 @@ def reproduce_heilman_sagae(
     return "\n".join(parts)
 
 
-def write_into(page: Path, tables: str) -> None:
-    """Put the tables into a page, between the two comments that mark their place."""
-    text = Source.of(page).text
-    opening, closing = f"<!-- {MARK} -->\n", f"<!-- /{MARK} -->"
-    if opening not in text or closing not in text:
-        raise Mismatch(f"{page} has no place for the tables: add {opening.strip()} and {closing}")
-    before, rest = text.split(opening, 1)
-    write_text(page, f"{before}{opening}\n{tables}\n{closing}{rest.split(closing, 1)[1]}")
-
-
-def _cells(report: Report, variant: str = "original") -> str:
-    return " / ".join(f"{100 * report['parseval', variant, name].f1:.2f}" for name in FIGURES)
-
-
-def _signature(report: Report, variant: str = "original") -> str:
-    rows = (row for row in report.table() if row.metric == "parseval" and row.variant == variant)
-    return f"`{next(rows).signature}`"
-
-
 def _strength_table(runs: Experiments) -> tuple[float, str]:
     """Tune the strength of the published features; return the best, and the table."""
-    lines = [
-        "**Strength of the L1 penalty** (section 5; `paper` features, greedy; larger is weaker)\n",
-        "| strength | span / nuclearity / relation / full | weights |",
-        "|---|---|---|",
-    ]
+    rows = []
     best = (-1.0, 0.0)
     for strength in STRENGTH_GRID:
         parser = runs.parser(**PAPER, **GREEDY, strength=strength)
         report = runs.report(parser)
         count = sum(int((model.weights != 0).sum()) for model in parser.models_.values())
-        lines.append(f"| {strength:g} | {_cells(report)} | {count:,} |")
+        rows.append((f"{strength:g}", cells(report), f"{count:,}"))
         best = max(best, (report["parseval", "original", "full"].f1, strength))
-    return best[1], "\n".join([*lines, ""])
+    return best[1], table(
+        "**Strength of the L1 penalty** (section 5; `paper` features, greedy; larger is weaker)",
+        ("strength", NAMES, "weights"),
+        rows,
+    )
 
 
 def _accuracy_table(runs: Experiments, paper: dict[str, Any]) -> str:
-    lines = [
-        "**Accuracy** (Table 2), gold EDUs and syntax (span / nuclearity / relation / full)\n",
-        "| parser | original Parseval | RST-Parseval | UAS / LAS |",
-        "|---|---|---|---|",
-    ]
-    rows: list[tuple[str, dict[str, Any]]] = [
-        ("`paper`, greedy (as published)", {**paper, **GREEDY}),
-        ("`paper`, votes", paper),
-        ("`extended`, gold states only, greedy", {"explore": 0, **GREEDY}),
-        ("`extended`, gold states only, votes", {"explore": 0}),
-        ("`extended`, exploration, greedy", GREEDY),
-        ("`extended`, exploration, votes (shipped)", {}),
-    ]
-    report = None
-    for name, settings in rows:
-        report = runs.report(runs.parser(**settings))
-        arcs = " / ".join(
-            f"{100 * report['attachment', kind, 'arcs'].f1:.2f}"
-            for kind in ("unlabelled", "labelled")
+    reports = {
+        name: runs.report(runs.parser(**settings))
+        for name, settings in (
+            ("`paper`, greedy (as published)", {**paper, **GREEDY}),
+            ("`paper`, votes", paper),
+            ("`extended`, gold states only, greedy", {"explore": 0, **GREEDY}),
+            ("`extended`, gold states only, votes", {"explore": 0}),
+            ("`extended`, exploration, greedy", GREEDY),
+            ("`extended`, exploration, votes (shipped)", {}),
         )
-        lines.append(f"| {name} | {_cells(report)} | {_cells(report, 'rst')} | {arcs} |")
-    if report:
-        lines += ["", _signature(report), _signature(report, "rst")]
-    return "\n".join([*lines, ""])
+    }
+    last = next(reversed(reports.values()))
+    return table(
+        f"**Accuracy** (Table 2), gold EDUs and syntax ({NAMES})",
+        ("parser", "original Parseval", "RST-Parseval", "UAS / LAS"),
+        [(name, cells(r), cells(r, "rst"), arcs(r)) for name, r in reports.items()],
+        signature(last),
+        signature(last, "rst"),
+    )
 
 
 def _raw_table(runs: Experiments) -> str:
-    lines = [
-        "**From raw text**: EDUs of the CRF, our own sentences and syntax\n",
-        "| segmentation | original Parseval | RST-Parseval |",
-        "|---|---|---|",
-    ]
     pipeline = load("en", parser="shift-reduce")
     golds = runs.treebank.dev
-    preds = pipeline.pipe(Document(gold.document.text, id=gold.id) for gold in golds)
-    report = runs.score(list(preds))
-    lines.append(
-        f"| {100 * report['segmentation', 'all', 'starts'].f1:.2f} | {_cells(report)} | "
-        f"{_cells(report, 'rst')} |"
+    report = runs.treebank.score(
+        pipeline.pipe(Document(gold.document.text, id=gold.id) for gold in golds)
     )
-    return "\n".join([*lines, "", _signature(report), ""])
+    edus = percent(report["segmentation", "all", "starts"].f1)
+    return table(
+        "**From raw text**: EDUs of the CRF, our own sentences and syntax",
+        ("segmentation", "original Parseval", "RST-Parseval"),
+        [(edus, cells(report), cells(report, "rst"))],
+        signature(report),
+    )
 
 
 def _umuc_table(runs: Experiments, folder: Path) -> str:
     """Parse another treebank: with the model of GUM, and with one of its own."""
-    golds = list(read_corpus("umuc", folder, "dev"))
-    relations = relation_set("umuc")
-    own = Experiments(runs.folder, read_treebank("umuc", folder), say=runs.say)
-    dev = own.treebank.dev
-    lines = [
-        "**UMUC dev** (UN Security Council; gold EDUs, our sentences and syntax)\n",
-        "| trained on | original Parseval | RST-Parseval |",
-        "|---|---|---|",
-    ]
-    foreign = [runs.parser()(parse.document) for parse in dev]
+    own = replace(runs, treebank=read_treebank("umuc", folder))
+    foreign = [runs.parser()(parse.document) for parse in own.treebank.dev]
     # GUM's relations are not those of UMUC: only spans and nuclearity can be compared.
-    bare = evaluate(golds, foreign, corpus="umuc-dev")
-    cells = [
-        " / ".join(f"{100 * bare['parseval', kind, name].f1:.2f}" for name in FIGURES[:2])
-        for kind in ("original", "rst")
-    ]
-    lines.append(f"| GUM | {cells[0]} / - / - | {cells[1]} / - / - |")
-    report = evaluate(
-        golds,
-        [own.parser()(parse.document) for parse in dev],
-        labels=relations.coarse,
-        label_name=relations.label_name,
-        corpus="umuc-dev",
+    bare = own.treebank.score(foreign, coarse=False)
+    report = own.report(own.parser())
+    return table(
+        "**UMUC dev** (UN Security Council; gold EDUs, our sentences and syntax)",
+        ("trained on", "original Parseval", "RST-Parseval"),
+        [
+            ("GUM", *(cells(bare, kind, FIGURES[:2]) + " / - / -" for kind in ("original", "rst"))),
+            ("UMUC", cells(report), cells(report, "rst")),
+        ],
+        signature(report),
     )
-    lines.append(f"| UMUC | {_cells(report)} | {_cells(report, 'rst')} |")
-    return "\n".join([*lines, "", _signature(report), ""])
 
 
 def _syntax_table(runs: Experiments, paper: dict[str, Any]) -> str:
-    lines = [
-        "**Gold and automatic syntax** (Table 3), gold EDUs, trained on gold states only\n",
-        "| features | trained with | applied to | span / nuclearity / relation / full |",
-        "|---|---|---|---|",
-    ]
-    rows = (("`paper`, greedy", {**paper, **GREEDY}), ("`extended`, votes", {"explore": 0}))
-    for name, settings in rows:
+    rows = []
+    for name, settings in (
+        ("`paper`, greedy", {**paper, **GREEDY}),
+        ("`extended`, votes", {"explore": 0}),
+    ):
         for syntax in ("gold", "automatic"):
             parser = runs.parser(syntax=syntax, **settings)
             for applied in ("gold", "automatic"):
-                dev = runs.automatic("dev") if applied == "automatic" else None
-                lines.append(
-                    f"| {name} | {syntax} | {applied} | {_cells(runs.report(parser, dev))} |"
-                )
-    return "\n".join([*lines, ""])
+                dev = runs.automatic.dev if applied == "automatic" else None
+                rows.append((name, syntax, applied, cells(runs.report(parser, dev))))
+    return table(
+        "**Gold and automatic syntax** (Table 3), gold EDUs, trained on gold states only",
+        ("features", "trained with", "applied to", NAMES),
+        rows,
+    )
 
 
 def _beam_table(runs: Experiments, paper: dict[str, Any]) -> str:
-    lines = [
-        "**Beams and votes**, gold EDUs and syntax, original Parseval (figures as above)\n",
-        "| search | `paper` | `extended` |",
-        "|---|---|---|",
-    ]
-    searches: list[tuple[str, dict[str, Any]]] = [
-        (f"beam {beam}", {"beam": beam, "samples": 0}) for beam in BEAMS
-    ]
-    searches += [(f"votes of {samples}", {"samples": samples}) for samples in VOTES]
-    for name, how in searches:
-        reports = [runs.report(runs.parser(**settings, **how)) for settings in (paper, {})]
-        lines.append(f"| {name} | {_cells(reports[0])} | {_cells(reports[1])} |")
-    return "\n".join([*lines, ""])
+    searches: dict[str, dict[str, Any]] = {
+        **{f"beam {beam}": {"beam": beam, "samples": 0} for beam in BEAMS},
+        **{f"votes of {samples}": {"samples": samples} for samples in VOTES},
+    }
+    return table(
+        "**Beams and votes**, gold EDUs and syntax, original Parseval (figures as above)",
+        ("search", "`paper`", "`extended`"),
+        [
+            (name, *(cells(runs.report(runs.parser(**given, **how))) for given in (paper, {})))
+            for name, how in searches.items()
+        ],
+    )
 
 
 def _feature_table(runs: Experiments) -> str:
-    lines = [
-        "**What our features are worth**: without a group (gold states only, votes)\n",
-        "| features | span / nuclearity / relation / full |",
-        "|---|---|",
-    ]
-    lines.append(f"| all | {_cells(runs.report(runs.parser(explore=0)))} |")
-    for group in GROUPS:
-        parser = runs.parser(explore=0, without=[group])
-        lines.append(f"| without {group} | {_cells(runs.report(parser))} |")
-    parser = runs.parser(explore=0, without=list(GROUPS))
-    lines.append(f"| without any (`paper`, two classifiers) | {_cells(runs.report(parser))} |")
-    return "\n".join([*lines, ""])
+    without: dict[str, list[str]] = {
+        "all": [],
+        **{f"without {group}": [group] for group in GROUPS},
+        "without any (`paper`, two classifiers)": list(GROUPS),
+    }
+    return table(
+        "**What our features are worth**: without a group (gold states only, votes)",
+        ("features", NAMES),
+        [
+            (name, cells(runs.report(runs.parser(explore=0, without=groups))))
+            for name, groups in without.items()
+        ],
+    )
 
 
 def level_of(doc: Document) -> Callable[[int, int], str]:
@@ -307,27 +257,25 @@ def _matches(
 
 
 def _level_table(runs: Experiments, paper: dict[str, Any]) -> str:
-    lines = [
-        "**Where the errors are**: F1 of spans / of labelled spans by where a unit lies\n",
-        "| parser | " + " | ".join(LEVELS) + " |",
-        "|" + "---|" * (1 + len(LEVELS)),
-    ]
-
     def group(gold: Parse) -> Callable[[Any], str]:
         level = level_of(gold.document)
         return lambda join: level(join.start, join.end)
 
-    share = ""
+    rows: list[tuple[object, ...]] = []
+    share: tuple[int, ...] = ()
     for name, settings in (("`paper`, greedy", {**paper, **GREEDY}), ("`extended`, votes", {})):
         golds, preds, spans, full = _matches(runs, runs.parser(**settings), group)
-        cells = [
-            f"{100 * Counts(spans[k], golds[k], preds[k]).f1:.2f} / "
-            f"{100 * Counts(full[k], golds[k], preds[k]).f1:.2f}"
+        found = (
+            " / ".join(percent(Counts(c[k], golds[k], preds[k]).f1) for c in (spans, full))
             for k in LEVELS
-        ]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-        share = " | ".join(str(golds[k]) for k in LEVELS)
-    return "\n".join([*lines, f"| units in gold | {share} |", ""])
+        )
+        rows.append((name, *found))
+        share = tuple(golds[k] for k in LEVELS)
+    return table(
+        "**Where the errors are**: F1 of spans / of labelled spans by where a unit lies",
+        ("parser", *LEVELS),
+        [*rows, ("units in gold", *share)],
+    )
 
 
 def _relation_table(runs: Experiments) -> str:
@@ -335,16 +283,17 @@ def _relation_table(runs: Experiments) -> str:
     golds, preds, spans, full = _matches(
         runs, runs.parser(), lambda gold: lambda join: str(coarse(join.relation))
     )
-    lines = [
+    return table(
         "**Relations** (`extended`): units in gold, share whose span is found, F1 of labelled "
-        "spans\n",
-        "| relation | units | span found | labelled F1 |",
-        "|---|---|---|---|",
-    ]
-    for name, count in golds.most_common():
-        f1 = Counts(full[name], count, preds[name]).f1
-        lines.append(f"| {name} | {count} | {100 * spans[name] / count:.1f} | {100 * f1:.1f} |")
-    return "\n".join([*lines, ""])
-
-
-__all__ = ["level_of", "reproduce_heilman_sagae", "write_into"]
+        "spans",
+        ("relation", "units", "span found", "labelled F1"),
+        [
+            (
+                name,
+                count,
+                percent(spans[name] / count, 1),
+                percent(Counts(full[name], count, preds[name]).f1, 1),
+            )
+            for name, count in golds.most_common()
+        ],
+    )

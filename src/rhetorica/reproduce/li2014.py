@@ -2,71 +2,42 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rhetorica.evaluate import evaluate
-from rhetorica.files import write_text
 from rhetorica.parsers.li2014 import PAPER, Li2014Parser
 from rhetorica.parses import Parse
-from rhetorica.reproduce import Say, Treebank, read_treebank
+from rhetorica.progress import Tell, nothing
+from rhetorica.reproduce.runs import Runs
+from rhetorica.reproduce.tables import NAMES, arcs, cells, figures, percent, signature, table
+from rhetorica.train.treebank import Treebank, read_treebank
 
 TYPES = (*PAPER, "semantic")
 """The six feature types of section 4.1, in the paper's order."""
+Result = Callable[..., dict[str, Any]]
+"""Returns the figures of a setting."""
 
 
-class Experiments:
-    """Runs trainings and remembers their figures in a folder."""
+def run(runs: Runs, *, epochs: int, coarse: bool, **settings: Any) -> dict[str, Any]:
+    """Train and score one setting, or recall it."""
+    treebank = runs.treebank
 
-    def __init__(self, folder: Path, *, epochs: int, say: Say) -> None:
-        self.folder, self.epochs, self.say = folder, epochs, say
-
-    def run(self, treebank: Treebank, *, coarse: bool, **settings: Any) -> dict[str, Any]:
-        """Train and score one setting, or recall it."""
-        key = json.dumps([treebank.name, coarse, self.epochs, settings], sort_keys=True)
-        path = self.folder / f"{hashlib.sha1(key.encode()).hexdigest()[:16]}.json"
-        if path.is_file():
-            return dict(json.loads(path.read_text("utf-8"))["figures"])
+    def train() -> dict[str, Any]:
         labels = treebank.relations.coarse if coarse else None
-        parser = Li2014Parser(**settings)
-        parser.fit(treebank.train, epochs=self.epochs, coarse=labels)
-        figures = score(parser, treebank, coarse=coarse)
-        figures["top"] = top_weights(parser, treebank)
-        write_text(path, json.dumps({"setting": json.loads(key), "figures": figures}, indent=1))
-        self.say(f"{key}: UAS {figures['uas']:.4f} LAS {figures['las']:.4f}")
-        return figures
+        parser = Li2014Parser(**settings, epochs=epochs).fit(treebank.train, coarse=labels)
+        preds = [parser(parse.document) for parse in treebank.dev]
+        report = treebank.score(preds, coarse=coarse, convention=parser.settings.convention)
+        return figures(report) | {
+            "macro": report.relations.macro()[2],
+            "weighted": report.relations.weighted()[2],
+            "accuracy": report.relations.accuracy.f1,
+            "top": top_weights(parser, treebank),
+        }
 
-
-def score(parser: Li2014Parser, treebank: Treebank, *, coarse: bool) -> dict[str, Any]:
-    """Parse the dev documents with gold EDUs and return the paper's figures."""
-    preds = [parser(parse.document) for parse in treebank.dev]
-    labels = treebank.relations.coarse if coarse else None
-    report = evaluate(
-        treebank.dev,
-        preds,
-        labels=labels,
-        label_name=treebank.relations.label_name if coarse else "as-is",
-        convention=parser.convention,
-        corpus=f"{treebank.name}-dev",
-    )
-    figures: dict[str, Any] = {
-        "uas": report["attachment", "unlabelled", "arcs"].f1,
-        "las": report["attachment", "labelled", "arcs"].f1,
-        "macro": report.relations.macro()[2],
-        "weighted": report.relations.weighted()[2],
-        "accuracy": report.relations.accuracy.f1,
-        "signatures": sorted({row.signature for row in report.table()}),
-    }
-    for variant in ("original", "rst"):
-        for figure in ("span", "nuclearity", "relation", "full"):
-            if ("parseval", variant, figure) in report.totals:
-                figures[f"{variant}-{figure}"] = report["parseval", variant, figure].f1
-    return figures
+    return runs.figures({**settings, "coarse": coarse, "epochs": epochs}, train)
 
 
 def top_weights(
@@ -114,112 +85,99 @@ def reproduce_li2014(
     epochs: int = 8,
     semantic: bool = True,
     quick: bool = False,
-    say: Say = print,
+    tell: Tell = nothing,
 ) -> str:
     """Run all experiments and return the tables as Markdown.
 
     ``quick`` tries fine relations with all feature types only, not with fewer.
     """
-    runs = Experiments(work, epochs=epochs, say=say)
-    treebanks = [read_treebank(name, folder) for name, folder in folders.items()]
     types = TYPES if semantic else TYPES[:-1]
     parts = []
-    for treebank in treebanks:
-        parts.append(f"## {treebank.name}\n")
+    for name, folder in folders.items():
+        runs = Runs(read_treebank(name, folder), work, tell)
+
+        def result(
+            coarse: bool,
+            types: Sequence[str] = types,
+            *,
+            runs: Runs = runs,
+            decoder: str = "eisner",
+            learner: str = "mira",
+        ) -> dict[str, Any]:
+            return run(
+                runs,
+                epochs=epochs,
+                coarse=coarse,
+                features=list(types),
+                decoder=decoder,
+                learner=learner,
+                convention="chain",
+                labelled_loss=False,
+            )
+
+        parts.append(f"## {name}\n")
         for coarse in (True, False):
             fewest = 2 if coarse or not quick else len(types)
-            parts.append(_feature_table(runs, treebank, types, coarse, fewest))
-        parts.append(_weights_table(runs, treebank, types))
-        if treebank.name != "scidtb":
-            parts.append(_constituency_table(runs, treebank, types))
-        parts.append(_relation_table(runs, treebank, types))
+            parts.append(_feature_table(result, types, coarse, fewest))
+        parts.append(_weights_table(result))
+        if name != "scidtb":
+            parts.append(_constituency_table(result))
+        parts.append(_relation_table(result, runs.treebank))
     return "\n".join(parts)
 
 
-def _settings(
-    types: Sequence[str], decoder: str = "eisner", learner: str = "mira"
-) -> dict[str, Any]:
-    return {
-        "features": list(types),
-        "decoder": decoder,
-        "learner": learner,
-        "convention": "chain",
-        "labelled_loss": False,
-    }
-
-
-def _feature_table(
-    runs: Experiments, treebank: Treebank, types: Sequence[str], coarse: bool, fewest: int
-) -> str:
+def _feature_table(result: Result, types: Sequence[str], coarse: bool, fewest: int) -> str:
     number, name = ("3", "coarse") if coarse else ("4", "fine")
-    lines = [
-        f"**Table {number}**: {name} relations, gold EDUs, MIRA.\n",
-        "| decoder | feature types | UAS | LAS |",
-        "|---|---|---|---|",
-    ]
-    signature = ""
+    rows, last = [], {}
     for decoder in ("eisner", "mst"):
-        for last in range(fewest, len(types) + 1):
-            figures = runs.run(treebank, coarse=coarse, **_settings(types[:last], decoder))
-            kinds = "+".join(str(i) for i in range(1, last + 1))
-            lines.append(
-                f"| {decoder} | {kinds} | {100 * figures['uas']:.2f} | {100 * figures['las']:.2f} |"
-            )
-            signature = next(s for s in figures["signatures"] if "attachment:labelled" in s)
-    return "\n".join([*lines, "", f"`{signature}`", ""])
+        for count in range(fewest, len(types) + 1):
+            last = result(coarse, types[:count], decoder=decoder)
+            kinds = "+".join(str(i) for i in range(1, count + 1))
+            rows.append((decoder, kinds, *arcs(last).split(" / ")))
+    return table(
+        f"**Table {number}**: {name} relations, gold EDUs, MIRA.",
+        ("decoder", "feature types", "UAS", "LAS"),
+        rows,
+        signature(last, "labelled", "attachment", "arcs"),
+    )
 
 
-def _weights_table(runs: Experiments, treebank: Treebank, types: Sequence[str]) -> str:
-    lines = []
-    for coarse, number in ((True, 5), (False, 6)):
-        figures = runs.run(treebank, coarse=coarse, **_settings(types))
-        name = "coarse" if coarse else "fine"
-        lines += [
-            f"**Table {number}**: features with the largest weights, {name} relations (Eisner).\n",
-            "| feature | relation | weight |",
-            "|---|---|---|",
-        ]
-        lines += [f"| {name} | {label} | {value:.3f} |" for name, label, value in figures["top"]]
-        lines.append("")
-    return "\n".join(lines)
+def _weights_table(result: Result) -> str:
+    return "\n".join(
+        table(
+            f"**Table {number}**: features with the largest weights, {name} relations (Eisner).",
+            ("feature", "relation", "weight"),
+            [(name, label, f"{value:.3f}") for name, label, value in result(coarse)["top"]],
+        )
+        for coarse, number, name in ((True, 5, "coarse"), (False, 6, "fine"))
+    )
 
 
-def _constituency_table(runs: Experiments, treebank: Treebank, types: Sequence[str]) -> str:
-    lines = [
-        "**Table 7**: converted to RST trees, gold EDUs (span / nuclearity / relation / full).\n",
-        "| parser | original Parseval | RST-Parseval |",
-        "|---|---|---|",
-    ]
-    rows = (
+def _constituency_table(result: Result) -> str:
+    rows = []
+    for name, coarse, learner in (
         ("MIRA, coarse", True, "mira"),
         ("MIRA, fine", False, "mira"),
         ("perceptron, coarse", True, "perceptron"),
+    ):
+        found = result(coarse, learner=learner)
+        rows.append((name, cells(found, digits=1), cells(found, "rst", digits=1)))
+    return table(
+        f"**Table 7**: converted to RST trees, gold EDUs ({NAMES}).",
+        ("parser", "original Parseval", "RST-Parseval"),
+        rows,
     )
-    for name, coarse, learner in rows:
-        figures = runs.run(treebank, coarse=coarse, **_settings(types, learner=learner))
-        cells = [
-            " / ".join(
-                f"{100 * figures[f'{variant}-{figure}']:.1f}"
-                for figure in ("span", "nuclearity", "relation", "full")
-            )
-            for variant in ("original", "rst")
-        ]
-        lines.append(f"| {name} | {cells[0]} | {cells[1]} |")
-    return "\n".join([*lines, ""])
 
 
-def _relation_table(runs: Experiments, treebank: Treebank, types: Sequence[str]) -> str:
-    lines = [
-        "**Table 8**: relation labelling of correctly attached EDUs, coarse relations.\n",
-        "| parser | MAFS | WAFS | accuracy |",
-        "|---|---|---|---|",
-    ]
+def _relation_table(result: Result, treebank: Treebank) -> str:
+    rows = []
     for learner in ("mira", "perceptron"):
-        figures = runs.run(treebank, coarse=True, **_settings(types, learner=learner))
-        lines.append(
-            f"| {learner} | {figures['macro']:.3f} | {figures['weighted']:.3f} | "
-            f"{100 * figures['accuracy']:.2f} |"
-        )
-    baseline = majority_accuracy(treebank, coarse=True)
-    lines.append(f"| most frequent relation | - | - | {100 * baseline:.2f} |")
-    return "\n".join([*lines, ""])
+        found = result(True, learner=learner)
+        averages = (f"{found[name]:.3f}" for name in ("macro", "weighted"))
+        rows.append((learner, *averages, percent(found["accuracy"])))
+    baseline = percent(majority_accuracy(treebank, coarse=True))
+    return table(
+        "**Table 8**: relation labelling of correctly attached EDUs, coarse relations.",
+        ("parser", "MAFS", "WAFS", "accuracy"),
+        [*rows, ("most frequent relation", "-", "-", baseline)],
+    )

@@ -9,9 +9,11 @@ model a tenth as large at a cost of less than a tenth of a point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pycrfsuite
 
@@ -21,11 +23,37 @@ from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
 from rhetorica.learn.calibration import calibrated
 from rhetorica.models.store import Config, State, Stored
+from rhetorica.progress import Tell, nothing, steps
 from rhetorica.segmenters.boundaries import gold_starts
-from rhetorica.segmenters.features import GROUPS, sentence_features
+from rhetorica.segmenters.features import GROUPS, PAPER, sentence_features
+from rhetorica.settings import made, plain, setting
 
 BEGIN, CONTINUE = "B", "C"
 _WEIGHTS = "weights.crfsuite"
+
+
+L2_GRID = tuple(2.0**power for power in range(-6, 7))
+"""The strengths that Heilman & Sagae (2015, section 3.2) try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the segmenter is built and trained."""
+
+    groups: tuple[str, ...] = setting(
+        GROUPS,
+        "all, paper (Heilman & Sagae 2015), or a list of groups with commas",
+        option="features",
+        known=GROUPS,
+        named={"all": GROUPS, "paper": PAPER},
+    )
+    l2: float = setting(0.5, "Strength of the regularisation", grid=L2_GRID)
+    l1: float = setting(0.1, "A little makes the model small.")
+    iterations: int = setting(100, "Steps of L-BFGS, at most.")
+    min_count: int = setting(2, "Drop features seen less often.")
+    phrases: bool = False
+    slope: float = 1.0
+    bias: float = 0.0
 
 
 class CRFSegmenter(Stored):
@@ -33,37 +61,18 @@ class CRFSegmenter(Stored):
 
     name = "crf"
 
-    def __init__(
-        self,
-        *,
-        groups: Sequence[str] = GROUPS,
-        l2: float = 0.5,
-        l1: float = 0.1,
-        iterations: int = 100,
-        min_count: int = 2,
-        phrases: bool = False,
-        slope: float = 1.0,
-        bias: float = 0.0,
-    ) -> None:
-        self.groups = tuple(groups)
-        self.l2 = l2
-        self.l1 = l1
-        self.iterations = iterations
-        self.min_count = min_count
-        self.phrases = phrases
-        self.slope, self.bias = slope, bias
+    def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
+        self.settings = made(Settings, settings, changes)
 
-    def fit(
-        self, docs: Iterable[Document], *, progress: Callable[[int, float], None] | None = None
-    ) -> CRFSegmenter:
-        """Learn from documents with syntax and EDUs; ``progress`` hears iteration and loss."""
-        trainer = _Trainer(progress)
+    def fit(self, docs: Iterable[Document], *, tell: Tell = nothing) -> CRFSegmenter:
+        """Learn from documents with syntax and EDUs."""
+        trainer = _Trainer(steps(tell, "iterations", self.settings.iterations))
         trainer.set_params(
             {
-                "c1": self.l1,
-                "c2": self.l2,
-                "max_iterations": self.iterations,
-                "feature.minfreq": self.min_count,
+                "c1": self.settings.l1,
+                "c2": self.settings.l2,
+                "max_iterations": self.settings.iterations,
+                "feature.minfreq": self.settings.min_count,
                 "feature.possible_transitions": True,
             }
         )
@@ -80,7 +89,7 @@ class CRFSegmenter(Stored):
     @property
     def threshold(self) -> float:
         """What one half was before calibration: honest probabilities cut at the same places."""
-        return calibrated([0.5], self.slope, self.bias)[0]
+        return calibrated([0.5], self.settings.slope, self.settings.bias)[0]
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return the marginal probability that an EDU starts, calibrated, for each token."""
@@ -91,18 +100,17 @@ class CRFSegmenter(Stored):
             for place, i in enumerate(sentence):
                 result[i] = tagger.marginal(BEGIN, place)
             result[sentence.start] = 1.0
-        return calibrated(result, self.slope, self.bias)
+        return calibrated(result, self.settings.slope, self.settings.bias)
 
     def state(self) -> State:
         """Return settings and weights."""
-        names = ("groups", "l2", "l1", "iterations", "min_count", "phrases", "slope", "bias")
-        settings = {name: getattr(self, name) for name in names}
-        return State(Config("segmenter", self.name, settings), files={_WEIGHTS: self.weights_})
+        config = Config("segmenter", self.name, plain(self.settings))
+        return State(config, files={_WEIGHTS: self.weights_})
 
     @classmethod
-    def from_state(cls, state: State) -> CRFSegmenter:
-        """Make the segmenter again."""
-        model = cls(**state.config.settings)
+    def from_state(cls, state: State, **options: Any) -> CRFSegmenter:
+        """Make it again; ``options`` replace settings."""
+        model = cls(**{**state.config.settings, **options})
         model.weights_ = state.file(_WEIGHTS)
         labels = model._tagger().labels()
         if labels and BEGIN not in labels:
@@ -117,15 +125,15 @@ class CRFSegmenter(Stored):
 
     def _features(self, doc: Document) -> Iterable[tuple[range, list[list[str]]]]:
         syntax = Syntax.of(doc)
-        phrases = Phrases.of(doc, syntax) if self.phrases else None
+        phrases = Phrases.of(doc, syntax) if self.settings.phrases else None
         for sentence in syntax.sentences:
-            yield sentence, sentence_features(syntax, sentence, self.groups, phrases)
+            yield sentence, sentence_features(syntax, sentence, self.settings.groups, phrases)
 
 
 class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
     """A trainer that reports instead of printing."""
 
-    def __init__(self, progress: Callable[[int, float], None] | None) -> None:
+    def __init__(self, progress: Callable[[int, float], None]) -> None:
         super().__init__()
         self.select("lbfgs")
         self.progress = progress
@@ -133,8 +141,6 @@ class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
 
     def message(self, message: str) -> None:
         """Take what the library has to say, a piece of a line at a time."""
-        if self.progress is None:
-            return
         if message.startswith("***** Iteration #"):
             self.iteration = int(message.split("#")[1].split()[0])
         elif message.startswith("Loss: "):

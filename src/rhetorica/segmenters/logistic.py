@@ -19,7 +19,9 @@ never counts the token's own fold, or rare patterns would seem surer in training
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +33,9 @@ from rhetorica.learn.calibration import calibrated
 from rhetorica.learn.links import sigmoid
 from rhetorica.learn.logistic import BaggedLogistic, choose_l2
 from rhetorica.models.store import Config, State, Stored
+from rhetorica.progress import Event, Tell, nothing
 from rhetorica.segmenters.boundaries import gold_starts
+from rhetorica.settings import made, plain, setting
 
 FOLDS = 5
 L2_CANDIDATES = (0.02, 0.1, 0.5, 2.5)
@@ -44,33 +48,32 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the segmenter is built and trained."""
+
+    l2: float | None = setting(
+        None, "Strength of the regularisation; if not given, by 5-fold cross-validation."
+    )
+    bags: int = setting(10, "Balanced samples, each for a model of its own.")
+    seed: int = setting(0, "Of the samples.")
+    slope: float = 1.0
+    bias: float = 0.0
+
+
 class LogisticSegmenter(Stored):
     """Learns and applies the segmenter; after `fit` or `load` it can say boundaries."""
 
     name = "logistic"
 
-    def __init__(
-        self,
-        *,
-        l2: float | None = None,
-        bags: int = 10,
-        seed: int = 0,
-        slope: float = 1.0,
-        bias: float = 0.0,
-    ) -> None:
-        self.l2 = l2
-        self.slope, self.bias = slope, bias
-        self.bags = bags
-        self.seed = seed
+    def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
+        self.settings = made(Settings, settings, changes)
 
-    def fit(
-        self, docs: Iterable[Document], *, progress: Callable[[str], None] | None = None
-    ) -> LogisticSegmenter:
-        """Learn from documents with syntax and EDUs; ``progress`` hears what is being done."""
+    def fit(self, docs: Iterable[Document], *, tell: Tell = nothing) -> LogisticSegmenter:
+        """Learn from documents with syntax and EDUs."""
         from scipy.sparse import csr_array
 
-        say = progress or (lambda _: None)
-        say("patterns")
+        tell(Event("patterns"))
         corpus = [_Corpus.of(doc, number % FOLDS) for number, doc in enumerate(docs)]
         counts = _count_patterns(corpus)
         self.patterns_ = {
@@ -78,7 +81,7 @@ class LogisticSegmenter(Stored):
             for pattern, folds in counts.items()
             if sum(c[1] for c in folds) >= _MIN_COUNT
         }
-        say("features")
+        tell(Event("features"))
         rows, labels, folds = [], [], []
         for text in corpus:
             estimates = _Estimates(counts, text.fold)
@@ -91,11 +94,14 @@ class LogisticSegmenter(Stored):
         indices, values, offsets = _arrays(rows, self.index_)
         matrix = csr_array((values, indices, offsets), shape=(len(rows), len(self.index_)))
         target = np.array(labels)
-        if self.l2 is None:
-            say("cross-validation")
-            self.l2, self.cross_validation_ = choose_l2(matrix, target, folds, L2_CANDIDATES)
-        say("bagging")
-        model = BaggedLogistic(l2=self.l2, bags=self.bags, seed=self.seed).fit(matrix, target)
+        s = self.settings
+        l2 = s.l2
+        if l2 is None:
+            tell(Event("cross-validation"))
+            l2, self.cross_validation_ = choose_l2(matrix, target, folds, L2_CANDIDATES)
+            self.settings = replace(s, l2=l2)
+        tell(Event("bagging"))
+        model = BaggedLogistic(l2=l2, bags=s.bags, seed=s.seed).fit(matrix, target)
         self.weights_ = model.weights_.astype(np.float32)
         self.biases_ = model.biases_
         return self
@@ -103,7 +109,7 @@ class LogisticSegmenter(Stored):
     @property
     def threshold(self) -> float:
         """What one half was before calibration: honest probabilities cut at the same places."""
-        return calibrated([0.5], self.slope, self.bias)[0]
+        return calibrated([0.5], self.settings.slope, self.settings.bias)[0]
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return the probability that an EDU starts, calibrated, for each token."""
@@ -121,11 +127,10 @@ class LogisticSegmenter(Stored):
             # An empty row at the end would fall outside; every row has at least its position.
             sums = np.add.reduceat(products, offsets[:-1], axis=0)
             result[places] = sigmoid(sums + self.biases_).mean(axis=1)
-        return calibrated(result.tolist(), self.slope, self.bias)
+        return calibrated(result.tolist(), self.settings.slope, self.settings.bias)
 
     def state(self) -> State:
         """Return settings, patterns and weights."""
-        settings = {name: getattr(self, name) for name in ("l2", "bags", "seed", "slope", "bias")}
         arrays = {
             "features": np.array("\n".join(self.index_)),
             "weights": self.weights_.astype(np.float16),
@@ -133,12 +138,12 @@ class LogisticSegmenter(Stored):
             "patterns": np.array("\n".join(self.patterns_)),
             "estimates": np.array(list(self.patterns_.values()), dtype=np.float32),
         }
-        return State(Config("segmenter", self.name, settings), arrays)
+        return State(Config("segmenter", self.name, plain(self.settings)), arrays)
 
     @classmethod
-    def from_state(cls, state: State) -> LogisticSegmenter:
-        """Make the segmenter again."""
-        data, model = state.arrays, cls(**state.config.settings)
+    def from_state(cls, state: State, **options: Any) -> LogisticSegmenter:
+        """Make it again; ``options`` replace settings."""
+        data, model = state.arrays, cls(**{**state.config.settings, **options})
         names = str(data["features"]).split("\n")
         model.index_ = {name: i for i, name in enumerate(names)}
         model.weights_ = data["weights"].astype(np.float32)

@@ -21,17 +21,17 @@ exact up to `EXACT_UNITS` units; a longer text is parsed in blocks of whole para
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from heapq import nlargest
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rhetorica.convert import relabel
 from rhetorica.document import Document
-from rhetorica.errors import ModelError, UnknownName
+from rhetorica.errors import ModelError
 from rhetorica.features.blocks import blocks
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.parsers.codra.document import Chart, DocumentModel, Objective, unit_roots
@@ -51,10 +51,11 @@ from rhetorica.parsers.codra.stages import (
 from rhetorica.parsers.codra.units import Layout, runs
 from rhetorica.parsers.codra.workshop import Workshop
 from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.progress import Tell, nothing
+from rhetorica.settings import RELATIONS, made, plain, setting
 from rhetorica.trees import Join, RSTTree
 
 Ints = npt.NDArray[np.int64]
-Progress = Callable[[str, int, float], None]
 Stages = Literal["1s-1s", "window", "three-way", "one"]
 
 EXACT_UNITS = 160
@@ -66,31 +67,35 @@ PAPER_GROUPS = GROUPS[:-1]
 class Settings:
     """How a parser is built and trained; see the module's table."""
 
-    stages: Stages = "1s-1s"
-    chain: bool = True
-    objective: Objective = "trees"
-    passes: int = 1
-    groups: tuple[str, ...] = GROUPS
-    rerank: int = 0
+    stages: Stages = setting(
+        "1s-1s", "One sentence one sub-tree, sliding window, both, or no sentences."
+    )
+    groups: tuple[str, ...] = setting(
+        GROUPS,
+        "extended, paper (Joty et al. 2015), or a list with commas",
+        option="features",
+        known=GROUPS,
+        named={"extended": GROUPS, "paper": PAPER_GROUPS},
+    )
+    chain: bool = setting(True, "The dynamic CRF inside sentences.")
+    objective: Objective = setting(
+        "trees", "Across sentences: likelihood of trees (ours) or of joins (paper)."
+    )
+    passes: int = setting(1, "2: with features of sub-structures.")
+    rerank: int = setting(
+        0, "Choose among so many trees of a sentence by a reranker; 0: no reranker."
+    )
+    sentence_l2: float = setting(5.0, "Regularisation inside sentences.")
+    document_l2: float = setting(150.0, "Regularisation across sentences.")
+    label_l2: float = setting(3.0, "Regularisation of labels across sentences.")
+    min_count: int = setting(5, "Drop features seen less often.")
+    ngram_size: int = setting(600, "How many n-grams are features.")
+    iterations: int = setting(50, "Steps of L-BFGS.")
+    threshold: float = setting(0.0, "Drop smaller weights from the file, to make it small.")
+    seed: int = setting(0, "Of what is drawn at random.")
     relations: str = "as-is"
-    sentence_l2: float = 5.0
-    document_l2: float = 150.0
-    label_l2: float = 3.0
-    min_count: int = 5
-    ngram_size: int = 600
-    iterations: int = 50
-    seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("stages", self.stages, get_args(Stages)),
-            ("objective", self.objective, get_args(Objective)),
-        ):
-            if value not in known:
-                raise UnknownName(name, value, known)
-        for group in self.groups:
-            if group not in GROUPS:
-                raise UnknownName("feature group", group, GROUPS)
         if self.rerank and (self.stages != "1s-1s" or self.passes > 1):
             raise ModelError(
                 f"a reranker for {self.stages} in {self.passes} passes: reranking needs sentences "
@@ -104,7 +109,7 @@ class CodraParser(Stored):
     name = "codra"
 
     def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
-        self.settings = settings or Settings(**changes)
+        self.settings = made(Settings, settings, changes)
         self.models_: dict[str, SentenceModel | DocumentModel] = {}
         self.reranker_: Reranker | None = None
 
@@ -113,7 +118,7 @@ class CodraParser(Stored):
         parses: Sequence[Parse],
         *,
         coarse: Callable[[str], str] | None = None,
-        progress: Progress | None = None,
+        tell: Tell = nothing,
         store: Path | None = None,
         parts: Collection[str] = ("sentence", "document"),
     ) -> CodraParser:
@@ -125,7 +130,7 @@ class CodraParser(Stored):
         golds = [replace(parse, source=relabel(parse.tree, coarse)) for parse in parses]
         self.labels_ = label_names(golds)
         lessons = Lessons(golds, self.labels_, chains="chains" in self.settings.groups)
-        shop = Workshop(lessons, store, progress)
+        shop = Workshop(lessons, store, tell)
         twice = self.settings.passes > 1 and "substructure" in self.settings.groups
         for window in (False, True):
             if not self._needs(window) or "sentence" not in parts:
@@ -142,7 +147,7 @@ class CodraParser(Stored):
                 self._sentence("sentence"),
                 k=self.settings.rerank,
                 store=store,
-                progress=progress,
+                tell=tell,
             )
         if "document" not in parts:
             return self
@@ -387,12 +392,11 @@ class CodraParser(Stored):
 
     def state(self) -> State:
         """Return settings, labels and the weights of all models."""
-        settings = asdict(self.settings) | {"models": sorted(self.models_)}
         config = Config(
             "parser",
             self.name,
-            settings,
-            relations=settings.pop("relations"),
+            plain(self.settings) | {"models": sorted(self.models_)},
+            relations=self.settings.relations,
             labels=tuple(self.labels_[1:]),
         )
         arrays = {
@@ -405,11 +409,11 @@ class CodraParser(Stored):
         return State(config, arrays)
 
     @classmethod
-    def from_state(cls, state: State) -> CodraParser:
-        """Make the parser again."""
+    def from_state(cls, state: State, **options: Any) -> CodraParser:
+        """Make it again; ``options`` replace settings."""
         settings = dict(state.config.settings)
-        models, settings["groups"] = settings.pop("models"), tuple(settings["groups"])
-        parser = cls(Settings(**settings, relations=state.config.relations))
+        models = settings.pop("models")
+        parser = cls(**{**settings, RELATIONS: state.config.relations, **options})
         parser.labels_ = [NOT_JOINED, *state.config.labels]
         for name in models:
             arrays = {

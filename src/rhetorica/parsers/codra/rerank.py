@@ -39,6 +39,7 @@ from rhetorica.parsers.codra.sentence import SentenceModel
 from rhetorica.parsers.codra.stages import LONGEST, Analysis, parse_kbest
 from rhetorica.parsers.codra.units import runs
 from rhetorica.parsers.codra.workshop import Workshop
+from rhetorica.progress import Tell, nothing
 from rhetorica.trees import NUCLEARITIES, Join, Label, RSTTree
 
 Ints = npt.NDArray[np.int64]
@@ -300,10 +301,10 @@ def fit_reranker(
     k: int = K,
     number: int = 3,
     store: Path | None = None,
-    progress: Callable[[str, int, float], None] | None = None,
+    tell: Tell = nothing,
 ) -> Reranker:
     """Train a reranker of the lists of a model inside sentences; see `honest_lists`."""
-    lists = honest_lists(lessons, model, k=k, number=number, store=store, progress=progress)
+    lists = honest_lists(lessons, model, k=k, number=number, store=store, tell=tell)
     return Reranker(lessons.labels).fit(lists.documents, lists.golds)
 
 
@@ -314,7 +315,7 @@ def honest_lists(
     k: int = K,
     number: int = 3,
     store: Path | None = None,
-    progress: Callable[[str, int, float], None] | None = None,
+    tell: Tell = nothing,
 ) -> Lists:
     """List the trees of sentences by models like the given one that have not seen them.
 
@@ -326,7 +327,7 @@ def honest_lists(
     for fold in folds(len(lessons.parses), number):
         held = set(fold.tolist())
         others = [parse for at, parse in enumerate(lessons.parses) if at not in held]
-        shop = Workshop(replace(lessons, parses=others), store, progress)
+        shop = Workshop(replace(lessons, parses=others), store, tell)
         trained = shop.sentence(model.like())
         part = replace(lessons, parses=[lessons.parses[at] for at in fold])
         made = sentence_lists(part, trained, k=k)

@@ -7,8 +7,6 @@ learn to trust them, as no wrong join has two of them.)
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,13 +15,14 @@ from typing import TypeVar
 
 import numpy as np
 
+from rhetorica.files import digest
 from rhetorica.parsers.codra.document import DocumentModel, unit_roots
 from rhetorica.parsers.codra.examples import Lessons
 from rhetorica.parsers.codra.sentence import Example, SentenceModel
 from rhetorica.parsers.codra.stages import pass_roots
+from rhetorica.progress import Tell, nothing, steps
 
 Model = TypeVar("Model", SentenceModel, DocumentModel)
-Progress = Callable[[str, int, float], None]
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Workshop:
 
     lessons: Lessons
     store: Path | None = None
-    progress: Progress | None = None
+    tell: Tell = nothing
 
     def sentence(
         self, model: SentenceModel, *, window: bool = False, first: SentenceModel | None = None
@@ -84,7 +83,7 @@ class Workshop:
             with np.load(path, allow_pickle=False) as data:
                 model.restore(dict(data))
             return model
-        model.fit(examples(), progress=self._told(name))
+        model.fit(examples(), progress=steps(self.tell, name, model.iterations))
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_suffix(".part.npz")
@@ -108,23 +107,9 @@ class Workshop:
         ]
         return [models[part] for part in parts]
 
-    def _told(self, name: str) -> Callable[[int, float], None] | None:
-        progress = self.progress
-        if progress is None:
-            return None
-        return lambda step, loss: progress(name, step, loss)
-
     def _path(self, model: Model, name: str) -> Path | None:
         if self.store is None:
             return None
-        key = json.dumps(
-            [
-                name,
-                model.settings(),
-                [parse.id for parse in self.lessons.parses],
-                list(self.lessons.labels),
-            ],
-            sort_keys=True,
-        )
-        digest = hashlib.sha1(key.encode()).hexdigest()[:16]
-        return self.store / f"{name.replace(' ', '-')}-{digest}.npz"
+        parses = [parse.id for parse in self.lessons.parses]
+        key = digest([name, model.settings(), parses, list(self.lessons.labels)])
+        return self.store / f"{name.replace(' ', '-')}-{key}.npz"

@@ -1,22 +1,10 @@
-"""The article's experiments: sentences as documents, leaky ones counted, tables into a page."""
+"""The article's experiments: sentences as documents, leaky ones counted."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from rhetorica import Document, Join, Parse, RSTTree, Span
-from rhetorica.errors import Mismatch
 from rhetorica.render.matrix import confusion_chart
-from rhetorica.reproduce.codra2015 import (
-    MARK,
-    confusion,
-    gold_sentences,
-    leaky,
-    settings,
-    write_into,
-)
+from rhetorica.reproduce.codra2015 import confusion, gold_sentences, leaky, settings
 
 
 def leaking() -> Parse:
@@ -70,17 +58,3 @@ def test_empty_matrix_is_a_picture() -> None:
 def test_one_pass_without_substructures() -> None:
     assert settings().passes == 2
     assert settings(groups=("ngrams",)).passes == 1
-
-
-def test_tables_go_between_their_marks(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n<!-- {MARK} -->\nold\n<!-- end of {MARK} -->\nafter\n", "utf-8")
-    write_into(page, "new")
-    text = page.read_text("utf-8")
-    assert "new" in text
-    assert "old" not in text
-    assert text.startswith("before")
-    assert text.endswith("after\n")
-    page.write_text("no marks", "utf-8")
-    with pytest.raises(Mismatch):
-        write_into(page, "new")

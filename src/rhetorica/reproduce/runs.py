@@ -1,0 +1,51 @@
+"""Trainings that are made once: each is kept in a folder, under the hash of what was trained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rhetorica.files import digest, write_text
+from rhetorica.progress import Event, Tell, nothing
+from rhetorica.train.treebank import Treebank
+
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The experiments of a paper on one treebank, and the folder in which they are kept."""
+
+    treebank: Treebank
+    folder: Path
+    tell: Tell = nothing
+
+    def figures(
+        self, setting: Mapping[str, Any], train: Callable[[], Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Return the figures of a setting: recalled or, the first time, from a training."""
+        path = self._path(setting, ".json")
+        if not path.is_file():
+            self.tell(Event(self.treebank.name, note=json.dumps(setting, sort_keys=True)))
+            found = {"setting": dict(setting), "figures": dict(train())}
+            write_text(path, json.dumps(found, indent=1))
+        return dict(json.loads(path.read_text("utf-8"))["figures"])
+
+    def model(
+        self,
+        setting: Mapping[str, Any],
+        train: Callable[[Path], object],
+        load: Callable[[Path], Model],
+    ) -> Model:
+        """Return the model of a setting: recalled or, the first time, trained into its folder."""
+        path = self._path(setting, "")
+        if not (path / "config.json").is_file():
+            self.tell(Event(self.treebank.name, note=json.dumps(setting, sort_keys=True)))
+            train(path)
+        return load(path)
+
+    def _path(self, setting: Mapping[str, Any], suffix: str) -> Path:
+        return self.folder / f"{digest([self.treebank.name, dict(setting)])}{suffix}"

@@ -1,0 +1,89 @@
+"""Figures -> Markdown tables, and tables -> a page of the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rhetorica.errors import Mismatch
+from rhetorica.evaluate import Report
+from rhetorica.files import Source, write_text
+
+FIGURES = ("span", "nuclearity", "relation", "full")
+NAMES = " / ".join(FIGURES)
+
+Found = Report | Mapping[str, Any]
+"""The scores of a system, or what `figures` keeps of them."""
+
+
+def figures(report: Report) -> dict[str, Any]:
+    """Return the F1 of every figure by its name, ``parseval:original:full``, and signatures."""
+    found: dict[str, Any] = {str(key): counts.f1 for key, counts in report.totals.items()}
+    return found | {"signatures": {str(key): report.signature(key) for key in report.keys}}
+
+
+def f1(found: Found, metric: str, variant: str, figure: str) -> float:
+    """Return a figure of a report, or of what was kept of one."""
+    if isinstance(found, Report):
+        return found[metric, variant, figure].f1
+    return float(found[f"{metric}:{variant}:{figure}"])
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """Write a share in percent.
+
+    >>> percent(0.41666)
+    '41.67'
+    """
+    return f"{100 * share:.{digits}f}"
+
+
+def cells(
+    found: Found, variant: str = "original", names: Iterable[str] = FIGURES, *, digits: int = 2
+) -> str:
+    """Write Parseval's figures of a variant into one cell, as ``60.12 / 48.00 / ...``."""
+    return " / ".join(percent(f1(found, "parseval", variant, name), digits) for name in names)
+
+
+def arcs(found: Found) -> str:
+    """Write unlabelled and labelled attachment into one cell."""
+    kinds = ("unlabelled", "labelled")
+    return " / ".join(percent(f1(found, "attachment", kind, "arcs")) for kind in kinds)
+
+
+def signature(
+    found: Found, variant: str = "original", metric: str = "parseval", figure: str = "span"
+) -> str:
+    """Return what a figure means, as code."""
+    kept = figures(found) if isinstance(found, Report) else found
+    return f"`{kept['signatures'][f'{metric}:{variant}:{figure}']}`"
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *notes: str) -> str:
+    """Write a table below its title; notes, such as signatures, stand below it.
+
+    >>> print(table("**Trees**", ["parser", "full"], [["ours", "50.00"]]))
+    **Trees**
+    <BLANKLINE>
+    | parser | full |
+    |---|---|
+    | ours | 50.00 |
+    <BLANKLINE>
+    """
+    lines = [f"{title}\n", _row(columns), "|" + "---|" * len(columns), *map(_row, rows)]
+    return "\n".join([*lines, *(["", *notes] if notes else []), ""])
+
+
+def _row(values: Sequence[object]) -> str:
+    return f"| {' | '.join(map(str, values))} |"
+
+
+def write_into(page: Path, mark: str, tables: str) -> None:
+    """Put tables into a page, between the two comments that mark their place."""
+    opening, closing = f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
+    before, opened, rest = Source.of(page).text.partition(opening)
+    _, closed, after = rest.partition(closing)
+    if not opened or not closed:
+        raise Mismatch(f"{page} has no place for the tables: add {opening.strip()} and {closing}")
+    write_text(page, f"{before}{opening}\n{tables}\n{closing}{after}")

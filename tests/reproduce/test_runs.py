@@ -1,0 +1,90 @@
+"""Trainings that are recalled, and the tables made of them."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from lessons import gold
+from rhetorica.errors import Mismatch
+from rhetorica.progress import Event
+from rhetorica.relations import relation_set
+from rhetorica.reproduce.runs import Runs
+from rhetorica.reproduce.tables import arcs, cells, figures, signature, table, write_into
+from rhetorica.train.treebank import Treebank
+
+
+def treebank(name: str = "tiny") -> Treebank:
+    return Treebank(name, gold(), gold(), relation_set("gum"))
+
+
+def test_a_training_is_made_once_for_each_setting(tmp_path: Path) -> None:
+    made: list[float] = []
+    heard: list[Event] = []
+    runs = Runs(treebank(), tmp_path, heard.append)
+
+    def train(strength: float) -> dict[str, float]:
+        made.append(strength)
+        return {"full": strength}
+
+    for strength in (1.0, 2.0, 1.0):
+        found = runs.figures({"strength": strength}, partial(train, strength))
+        assert found["full"] == strength
+    assert made == [1.0, 2.0]
+    assert len(heard) == 2
+    other = Runs(treebank("other"), tmp_path)
+    assert other.figures({"strength": 1.0}, lambda: train(9.0))["full"] == 9.0
+
+
+def test_a_model_is_kept_only_when_it_is_finished(tmp_path: Path) -> None:
+    runs = Runs(treebank(), tmp_path)
+
+    def train(path: Path, config: str | None) -> None:
+        path.mkdir(exist_ok=True)
+        (path / "weights").write_text("7")
+        if config is None:
+            raise KeyboardInterrupt
+        (path / "config.json").write_text(config)
+
+    def load(path: Path) -> int:
+        return int(json.loads((path / "config.json").read_text()))
+
+    with pytest.raises(KeyboardInterrupt):
+        runs.model({"seed": 1}, lambda path: train(path, None), load)
+    assert runs.model({"seed": 1}, lambda path: train(path, "1"), load) == 1
+    assert runs.model({"seed": 1}, lambda path: train(path, "2"), load) == 1
+
+
+def test_figures_that_were_kept_make_the_same_cells() -> None:
+    report = treebank().score(gold())
+    kept = json.loads(json.dumps(figures(report)))
+    for variant in ("original", "rst"):
+        assert cells(kept, variant) == cells(report, variant) == "100.00 / 100.00 / 100.00 / 100.00"
+        assert signature(kept, variant) == signature(report, variant)
+    assert f"parseval:rst|labels:{relation_set('gum').label_name}" in signature(report, "rst")
+    assert "corpus:tiny-dev" in signature(report)
+    assert arcs(report) == arcs(kept) == "100.00 / 100.00"
+    assert cells(report, names=("span",), digits=1) == "100.0"
+
+
+def test_a_table_ends_with_its_notes() -> None:
+    text = table("**T**", ("a", "b"), [(1, "x"), (2, "y")], "`s`")
+    assert text == "**T**\n\n| a | b |\n|---|---|\n| 1 | x |\n| 2 | y |\n\n`s`\n"
+
+
+def test_tables_are_put_where_they_belong(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- paper2015 -->\nold\n<!-- /paper2015 -->\nafter\n")
+    for _ in range(2):
+        write_into(page, "paper2015", "| new |\n")
+        text = page.read_text()
+        assert text.startswith("before\n")
+        assert text.endswith("after\n")
+        assert text.count("| new |") == 1
+        assert "old" not in text
+    page.write_text("<!-- paper2015 -->\nnot closed")
+    with pytest.raises(Mismatch, match="no place"):
+        write_into(page, "paper2015", "| new |")

@@ -1,0 +1,111 @@
+"""Every ``rhetorica train`` command on three little documents, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import rhetorica
+from lessons import LESSONS
+from rhetorica import Document, Parse, RSTTree
+from rhetorica.cli import app
+from rhetorica.models.store import Config
+from rhetorica.train.loop import TRAINABLE
+
+QUICK = {
+    "crf": ["--iterations", "5", "--l2", "0.5,1", "--min-count", "1", "--features", "paper"],
+    "logistic": ["--l2", "0.5", "--bags", "2", "--syntax", "predicted"],
+    "li2014": ["--epochs", "2", "--bits", "12", "--multinuclear", "chain", "--coarse"],
+    "shift-reduce": ["--epochs", "2", "--strength", "1,4", "--explore", "0", "--syntax", "both"],
+    "dplp": [
+        "--iterations",
+        "2",
+        "--width",
+        "6",
+        "--l2",
+        "1,2",
+        "--tau",
+        "0.5",
+        "--min-count",
+        "1",
+    ],
+    "codra": ["--iterations", "2", "--min-count", "1", "--threshold", "0.0001", "--no-chain"],
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus laid out as UMUC is, without syntax."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for split in ("train", "dev"):
+        place = folder / "rs3_original" / split
+        place.mkdir(parents=True)
+        for number, (units, joins) in enumerate(LESSONS):
+            parse = Parse(Document.from_edus(units), RSTTree(len(units), joins))
+            (place / f"text{number}.rs3").write_text(parse.to_rs3(), "utf-8")
+    return folder
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["train", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("name", TRAINABLE)
+def test_a_short_training(name: str, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "my_model"
+    result = run(name, corpus, "--corpus", "umuc", "--out", out, *QUICK[name])
+    assert result.exit_code == 0, result.output
+    row = TRAINABLE[name]
+    config = Config.read(out)
+    assert (config.kind, config.name, config.treebanks) == (row.kind, name, ("umuc",))
+    assert config.check() == out
+    assert config.scores
+    if row.kind == "parser":
+        assert config.relations.startswith("umuc ")
+    card = (out / "README.md").read_text("utf-8")
+    for part in ("# my_model", "UMUC", "F1", "corpus:umuc-dev", "**Settings**"):
+        assert part in card
+    parsed = {"parser": name} if row.kind == "parser" else {"parser": "codra", "segmenter": name}
+    model = {"model": out} if row.kind == "parser" else {}
+    found = rhetorica.load("en", **parsed, **model)("We left early because it rained.")
+    assert found.tree.n_edus == len(found.edus)
+
+
+def test_settings_of_the_command_line_reach_the_model(corpus: Path, tmp_path: Path) -> None:
+    options = ("--epochs", 1, "--features", "word,pos", "--labelled-loss", "--seed", 3)
+    result = run("li2014", corpus, "--corpus", "umuc", "-o", tmp_path / "m", "--bits", 10, *options)
+    assert result.exit_code == 0, result.output
+    settings = json.loads((tmp_path / "m" / "config.json").read_text())["settings"]
+    assert settings["features"] == ["word", "pos"]
+    assert settings["labelled_loss"] is True
+    assert (settings["seed"], settings["bits"], settings["epochs"]) == (3, 10, 1)
+    assert not (tmp_path / "m" / "checkpoint.npz").exists()
+
+
+def test_help_is_made_from_settings() -> None:
+    listed = run("--help").output
+    for name in (*TRAINABLE, "neural"):
+        assert name in listed
+        assert run(name, "--help").exit_code == 0
+    text = run("dplp", "--help").output
+    for part in ("--width", "--no-coarse", "several to try", "concatenation"):
+        assert part in text
+    assert "temperature" not in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--strength", "one"), "numbers with commas"),
+        (("--strength", ","), "no settings to try"),
+        (("--without", "wordz"), "Did you mean 'words'"),
+        (("--features", "all"), "extended"),
+    ],
+)
+def test_wrong_options(corpus: Path, tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    result = run("shift-reduce", corpus, "--corpus", "umuc", "--out", tmp_path, *options)
+    assert result.exit_code != 0
+    assert said in result.output + str(result.exception)
