@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
-PROSE = {"decisions.md", "glossary.md"}
+PROSE = {"decisions.md"}
 """Pages without examples."""
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -32,6 +32,7 @@ LAYERS = [
     "evaluate",
     "describe",
     "models",
+    "languages",
     "text",
     "features",
     "segmenters",

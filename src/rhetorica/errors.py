@@ -7,12 +7,14 @@
     │   └── NonProjective  a dependency tree with crossing arcs where none may be
     ├── InvalidEdit        a correction that cannot be made to this tree
     ├── Mismatch           two analyses that should be of one text are not
+    ├── UnknownLanguage    a text in a language that a model or front end does not know
     ├── UnknownName        a format, relation set, parser or corpus that does not exist
     ├── ModelError         a model directory that is missing or damaged
     └── MissingExtra       a feature whose optional dependencies are not installed
 
     UserWarning
-    └── RepairWarning      a file was mended because the caller asked for it
+    ├── RepairWarning      a file was mended because the caller asked for it
+    └── LanguageWarning    a text does not look like the language that it is taken for
 
 The library neither prints nor exits: the command line and the service translate these once.
 """
@@ -63,6 +65,10 @@ class Mismatch(RhetoricaError):
     """Two analyses that should be of one text are not."""
 
 
+class UnknownLanguage(RhetoricaError):
+    """A text in a language that a model or front end does not know."""
+
+
 class UnknownName(RhetoricaError):
     """A name that is not among the known ones; the message lists them."""
 
@@ -93,3 +99,7 @@ class MissingExtra(RhetoricaError):
 
 class RepairWarning(UserWarning):
     """A broken file was mended while reading, because the caller asked for it."""
+
+
+class LanguageWarning(UserWarning):
+    """A text does not look like the language that it is taken for."""

@@ -6,9 +6,9 @@ import pytest
 
 from rhetorica import Document, Span, Token
 from rhetorica.errors import InvalidDocument
-from rhetorica.features.chunks import chunk
 from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
+from rhetorica.languages.english import chunk
 
 WORDS = ["its", "efforts", "to", "sell", "cars", "failed"]
 HEADS = [1, 5, 3, 1, 3, -1]

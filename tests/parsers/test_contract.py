@@ -279,7 +279,7 @@ def test_probabilities_and_k_best_of_shipped_models(nlp: Any, request: Any) -> N
 def test_any_text(nlp: Any, text: str, request: pytest.FixtureRequest) -> None:
     if has_surrogates(text) and request.node.callspec.params["nlp"] != "neural":
         request.applymarker(pytest.mark.xfail(strict=True, reason="spaCy refuses them"))
-    parse = nlp(text)
+    parse = nlp(Document(text, language="en"))
     assert parse.document.text == text
     assert visible("".join(parse.edus)) == visible(text)
     assert parse.dependencies.n_edus == parse.tree.n_edus == len(parse.edus)

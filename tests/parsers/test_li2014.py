@@ -69,7 +69,7 @@ def test_the_shipped_model_on_a_text() -> None:
 
 
 def test_a_user_pipeline_can_be_passed() -> None:
-    from rhetorica.text.english import load_pipeline
+    from rhetorica.languages.english import load_pipeline
 
     nlp = rhetorica.load("en", parser="li2014", syntax=load_pipeline())
     assert nlp("It rained.").edus == ["It rained."]

@@ -159,7 +159,7 @@ def test_given_sentences_are_boundaries(name: str) -> None:
 def test_any_text(name: str, text: str, request: pytest.FixtureRequest) -> None:
     if has_surrogates(text) and name != "neural":
         request.applymarker(pytest.mark.xfail(strict=True, reason="spaCy refuses them"))
-    doc = segment(text, segmenter=name)
+    doc = segment(Document(text, language="en"), segmenter=name)
     assert doc.text == text
     assert visible("".join(doc.edu_texts)) == visible(text)
 

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from rhetorica import __version__, formats
 from rhetorica.batch import Job, run_jobs
-from rhetorica.cli.common import errors, plain, progress_bar, say
+from rhetorica.cli.common import errors, plain, progress_bar
 from rhetorica.cli.pictures import (
     PICTURE_LIST,
     PICTURES,
@@ -31,7 +31,7 @@ from rhetorica.cli.train import train
 from rhetorica.convert import Convention
 from rhetorica.corpora import CORPORA, read_corpus
 from rhetorica.describe import corpus_statistics
-from rhetorica.errors import RepairWarning, RhetoricaError
+from rhetorica.errors import LanguageWarning, RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.files import write_text
 from rhetorica.parsers import DEFAULT_PARSER, PARSERS
@@ -41,7 +41,7 @@ from rhetorica.render.colours import Theme
 from rhetorica.render.layout import Orient, View
 from rhetorica.render.terminal import render_tree
 from rhetorica.segmenters import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS
-from rhetorica.text import annotate, looks_english
+from rhetorica.text import annotate
 
 app = typer.Typer(
     name="rhetorica",
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    if issubclass(category, RepairWarning):
+    if issubclass(category, (RepairWarning, LanguageWarning)):
         errors.print(f"[yellow]warning:[/] {plain(str(message))}", soft_wrap=True)
 
 
@@ -418,7 +418,6 @@ def _write_stream(parses: Iterator[Parse], to: str, out: Path | None, view: View
     if to in PICTURES and out is None:
         parses = at_most_one(parses, to)
     for number, parse in enumerate(parses, 1):
-        _check_language(parse)
         if to in ("conllu", "tok", "rels") and not parse.document.tokens:
             parse = replace(parse, document=annotate(parse.document))
         if to in PICTURES:
@@ -445,12 +444,6 @@ def _write_picture(
 ) -> None:
     name = f"{_file_name(id or f'document-{number}', names)}.{to}"
     write_picture(data, to, out / name if out else None)
-
-
-def _check_language(parse: Parse) -> None:
-    if not looks_english(parse.document.text):
-        name = parse.id or "the text"
-        say(f"warning: {name} does not look like English, which is what the model knows")
 
 
 def _relation_set(name: str | None) -> RelationSet | None:

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument
 from rhetorica.features.wordnet import Ancestry, Pos, load_wordnet
+from rhetorica.languages import language_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -240,7 +241,8 @@ def _find_nouns(
         token.lemma.lower() if token.lemma else word
         for token, word in zip(doc.tokens, words, strict=True)
     ]
-    nouns = [token.tag.startswith("NN") for token in doc.tokens]
+    names = language_of(doc).tags.nouns
+    nouns = [token.tag in names for token in doc.tokens]
     known: dict[str, bool] = {}
 
     def knows(lemma: str) -> bool:

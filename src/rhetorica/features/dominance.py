@@ -79,6 +79,7 @@ class Dominance:
         groups = [list(group) for group in doc.edu_tokens()]
         owner = owners(groups, len(doc.tokens))
         # A comma hangs on the verb of the main clause, far above the clause that it closes.
+        is_mark = columns.language.tags.is_mark
         groups = [[i for i in group if not is_mark(columns.tags[i])] or group for group in groups]
         if phrases is None:
             heads = [head_token(columns, group) for group in groups]
@@ -179,12 +180,8 @@ def head_token(syntax: Syntax, group: list[int]) -> int:
         return -1
     inside = range(group[0], group[-1] + 1)
     outer = [i for i in group if syntax.heads[i] not in inside] or group
+    is_mark = syntax.language.tags.is_mark
     return min(outer, key=lambda i: (syntax.depths[i], is_mark(syntax.tags[i]), i))
-
-
-def is_mark(tag: str) -> bool:
-    """Tell whether a tag is one of punctuation marks."""
-    return tag[:1] in ",.:'`-"
 
 
 def owners(tokens: Iterable[list[int]], count: int) -> list[int]:

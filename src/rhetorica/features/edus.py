@@ -24,9 +24,6 @@ from rhetorica.features.syntax import Syntax
 
 Ints = npt.NDArray[np.int64]
 
-_CONTENT = ("NN", "VB", "JJ", "RB", "CD")
-_LIGHT = frozenset("be have do not so very also just more most other such then there here".split())
-
 
 @lru_cache(maxsize=200_000)
 def hashed(text: str) -> int:
@@ -123,7 +120,7 @@ def _unit_strings(
 ) -> dict[str, list[str]]:
     """Return the attributes that words and syntax give, one list of values an attribute."""
     columns: dict[str, list[str]] = {}
-    low, tags = syntax.lowered, syntax.tags
+    low, tags, verbs = syntax.lowered, syntax.tags, syntax.language.tags.verbs
 
     def add(name: str, value: Callable[[list[int], int], str]) -> None:
         columns[name] = [value(group, head) for group, head in zip(tokens, heads, strict=True)]
@@ -145,7 +142,7 @@ def _unit_strings(
     add("headrel", lambda g, h: syntax.deprels[h] if h >= 0 else "")
     add("domtag", lambda g, h: tags[parent(h)] if parent(h) >= 0 else "ROOT")
     add("dominator", lambda g, h: syntax.lemmas[parent(h)] if parent(h) >= 0 else "ROOT")
-    add("verbs", lambda g, h: " ".join(dict.fromkeys(tags[i] for i in g if tags[i][:1] in "VM")))
+    add("verbs", lambda g, h: " ".join(dict.fromkeys(tags[i] for i in g if tags[i] in verbs)))
     add("subject", lambda g, h: next((low[i] for i in g if syntax.deprels[i][:5] == "nsubj"), ""))
     add("connective", lambda g, h: _connective(syntax, g))
     add("shape", lambda g, h: _shape(syntax, g))
@@ -156,7 +153,7 @@ def _connective(syntax: Syntax, group: list[int]) -> str:
     """Return the words before the first noun phrase or verb: where connectives stand."""
     found = []
     for i in group[:4]:
-        if syntax.tags[i] in ("IN", "CC", "RB", "WRB", "TO", "WDT", "WP", ","):
+        if syntax.tags[i] in syntax.language.tags.connectives:
             found.append(syntax.lowered[i])
         else:
             break
@@ -174,7 +171,7 @@ def _shape(syntax: Syntax, group: list[int]) -> str:
             ("(", first == "("),
             ('"', first in '"“'),
             ("0", first[:1].isdigit()),
-            ("v", any(syntax.tags[i][:2] in ("VB", "MD") for i in group)),
+            ("v", any(syntax.tags[i] in syntax.language.tags.verbs for i in group)),
         )
         if there
     )
@@ -272,7 +269,9 @@ def _dominance(syntax: Syntax, heads: list[int], owner: list[int]) -> tuple[Ints
 
 
 def _content_lemmas(syntax: Syntax, group: list[int]) -> set[str]:
-    return {syntax.lemmas[i] for i in group if syntax.tags[i][:2] in _CONTENT} - _LIGHT
+    language = syntax.language
+    found = {syntax.lemmas[i] for i in group if syntax.tags[i] in language.tags.content}
+    return found - language.light
 
 
 def _rank(groups: Ints) -> Ints:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument
+from rhetorica.languages import Language, language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Syntax:
 
     ``heads`` are indices of tokens, -1 for the root of a sentence; ``depths`` count arcs to the
     root; ``lefts`` and ``rights`` are the first and last token of each token's subtree.
-    ``sentences`` are ranges of tokens.
+    ``sentences`` are ranges of tokens. ``language`` knows what the tags mean.
     """
 
     words: list[str]
@@ -31,6 +32,7 @@ class Syntax:
     lefts: list[int]
     rights: list[int]
     sentences: list[range]
+    language: Language
 
     @classmethod
     def of(cls, doc: Document) -> Syntax:
@@ -54,6 +56,7 @@ class Syntax:
             lefts,
             rights,
             [sentence for sentence in sentences if sentence],
+            language_of(doc),
         )
 
     def common_ancestor(self, first: int, second: int) -> tuple[int, int, int]:

@@ -180,7 +180,12 @@ def seal(folder: Path, config: Config, *names: str) -> Config:
 
 
 class Stored:
-    """Gives a class with ``state`` and ``from_state`` its ``save`` and ``load``."""
+    """Gives a class with ``state`` and ``from_state`` its ``save`` and ``load``.
+
+    ``language`` is that of the texts which it learned from.
+    """
+
+    language = "en"
 
     def state(self) -> State:
         """Return all that a folder must hold to make this again."""
@@ -193,7 +198,7 @@ class Stored:
 
     def save(self, folder: Path | str, **facts: Any) -> Config:
         """Write a model folder; ``facts`` (language, treebanks, licence, scores) describe it."""
-        return self.state().write(Path(folder), **facts)
+        return self.state().write(Path(folder), **{"language": self.language} | facts)
 
     @classmethod
     def load(cls, folder: Path | str, **settings: Any) -> Self:
@@ -205,11 +210,13 @@ class Stored:
             if settings:
                 config = replace(state.config, settings={**state.config.settings, **settings})
                 state = replace(state, config=config)
-            return cls.from_state(state)
+            model = cls.from_state(state)
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise ModelError(
                 f"cannot load {folder}: {error}; its settings are not those of this version"
             ) from None
+        model.language = state.config.language
+        return model
 
 
 def folders() -> Iterator[Path]:

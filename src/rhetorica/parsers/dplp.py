@@ -33,6 +33,7 @@ from rhetorica.convert import relabel
 from rhetorica.decode import elect
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
+from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import best_temperature, log_loss
 from rhetorica.learn.hashing import Vocabulary, prune, stack_rows
 from rhetorica.learn.projection import (
@@ -290,6 +291,7 @@ class DPLPParser(Stored):
         tell: Tell = nothing,
     ) -> Problem:
         """Turn gold analyses into a learning problem; sets ``actions_``, ``words_``, ``keys_``."""
+        self.language = common_language(parse.document for parse in parses)
         trees = [self._target(parse, coarse) for parse in parses]
         self.actions_ = Actions.of(trees)
         words = {word for parse in parses for word in _words(parse.document)}
@@ -469,6 +471,7 @@ class DPLPParser(Stored):
             "relations": self.settings.relations,
             "matrix": self.settings.matrix,
         }
+        check_language(doc, self)
         n = len(doc.edus)
         if n < 2:
             return Parse(doc, RSTTree(n), provenance=about)

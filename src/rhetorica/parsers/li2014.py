@@ -42,6 +42,7 @@ from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.features.blocks import blocks
 from rhetorica.features.edus import EDUTable, edu_strings
+from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import best_temperature, log_loss
 from rhetorica.learn.links import log_softmax
 from rhetorica.learn.online import OnlineLearner, Rule
@@ -221,6 +222,7 @@ class Li2014Parser(Stored):
         ``checkpoint`` is a file that keeps the state after each epoch; if it is there, training
         goes on from it.
         """
+        self.language = common_language(parse.document for parse in parses)
         trees = [self._target(parse, coarse) for parse in parses]
         found = {label for tree in trees for label in tree.labels()}
         # In this order equal scores are decided as they have always been.
@@ -294,6 +296,7 @@ class Li2014Parser(Stored):
             "relations": self.settings.relations,
             "decoder": self.settings.decoder,
         }
+        check_language(doc, self)
         n = len(doc.edus)
         if not n:
             return Parse(doc, DepTree(), provenance=about)

@@ -34,6 +34,7 @@ from rhetorica.convert import relabel
 from rhetorica.decode import elect
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
+from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import fit_platt, log_odds, platt
 from rhetorica.learn.links import log_softmax
 from rhetorica.models.store import Config, State, Stored
@@ -186,6 +187,7 @@ class ShiftReduceParser(Stored):
         tell: Tell = nothing,
     ) -> ShiftReduceParser:
         """Learn from gold analyses of documents with syntax; ``coarse`` maps relations."""
+        self.language = common_language(parse.document for parse in parses)
         trees = [relabel(parse.tree, coarse) for parse in parses if parse.document.edus]
         self.actions_ = Actions.of(trees)
         if not self.actions_.labels:
@@ -292,6 +294,7 @@ class ShiftReduceParser(Stored):
 
     def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
         """Parse a document that has EDUs and syntax."""
+        check_language(doc, self)
         n = len(doc.edus)
         about = {
             "parser": self.name,

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from rhetorica.document import Document
+from rhetorica.errors import InvalidDocument
 from rhetorica.features.syntax import Syntax
-
-_SUBORDINATORS = frozenset(
-    "although because if since though unless until when whenever where whereas whereby while "
-    "after before as once so that which who whom whose".split()
-)
-_COORDINATORS = frozenset({"and", "but", "or", "nor", "yet"})
-_PUNCTUATION = frozenset({",", ";", ":", "—", "–", "-", "--", "("})
-_FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
-_VERBS = _FINITE | {"VB", "VBG", "VBN"}
 
 
 class SentenceSegmenter:
@@ -23,9 +15,11 @@ class SentenceSegmenter:
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return 1 for the first token of each sentence, 0 for the others."""
-        syntax = Syntax.of(doc)
+        if doc.text.strip() and not doc.tokens:
+            raise InvalidDocument(f"{doc.id or 'the document'} has no tokens: annotate it first")
         result = [0.0] * len(doc.tokens)
-        for sentence in syntax.sentences:
+        sentences = doc.sentence_tokens() or [range(len(doc.tokens))]
+        for sentence in filter(None, sentences):
             result[sentence.start] = 1.0
         return result
 
@@ -45,13 +39,14 @@ class RuleSegmenter:
     def boundaries(self, doc: Document) -> list[float]:
         """Return 1 where a rule applies or a sentence starts, 0 elsewhere."""
         syntax = Syntax.of(doc)
+        verbs = syntax.language.tags.verbs
         result = [0.0] * len(doc.tokens)
         for sentence in syntax.sentences:
             result[sentence.start] = 1.0
             verb_before = False
             verbs_after = _verbs_from(syntax, sentence)
             for i in sentence[1:]:
-                verb_before = verb_before or syntax.tags[i - 1] in _VERBS
+                verb_before = verb_before or syntax.tags[i - 1] in verbs
                 if (verb_before or result[i - 1]) and verbs_after[i - sentence.start]:
                     result[i] = float(_announces(syntax, i, sentence))
                 if result[i]:
@@ -64,31 +59,34 @@ def _verbs_from(syntax: Syntax, sentence: range) -> list[bool]:
     found = False
     result = [False] * len(sentence)
     for i in reversed(sentence):
-        found = found or syntax.tags[i] in _VERBS
+        found = found or syntax.tags[i] in syntax.language.tags.verbs
         result[i - sentence.start] = found
     return result
 
 
 def _announces(syntax: Syntax, i: int, sentence: range) -> bool:
     word, before, tag = syntax.lowered[i], syntax.lowered[i - 1], syntax.tags[i]
-    if before in _COORDINATORS or (tag == "IN" and word not in _SUBORDINATORS):
+    language, roles = syntax.language, syntax.language.tags
+    subordinator = word in language.subordinators
+    if before in language.coordinators or (tag in roles.prepositions and not subordinator):
         return False
-    if word in _SUBORDINATORS and tag in ("IN", "WDT", "WP", "WRB", "WP$"):
+    if subordinator and tag in roles.subordinating:
         return True
-    if word in _COORDINATORS:
+    if word in language.coordinators:
         return _has_own_clause(syntax, i + 1, sentence)
-    if before in (";", ":", "—", "–", "--"):
+    if before in language.strong:
         return True
-    if before == "," and (tag == "VBG" or tag == "VBN" or tag == "TO"):
+    if before == "," and (tag in roles.participles or tag in roles.infinitives):
         return True
     return word == "(" and _has_own_clause(syntax, i + 1, sentence)
 
 
 def _has_own_clause(syntax: Syntax, start: int, sentence: range) -> bool:
     """Tell whether a finite verb comes before the next punctuation."""
+    language = syntax.language
     for i in range(start, sentence.stop):
-        if syntax.tags[i] in _FINITE:
+        if syntax.tags[i] in language.tags.finite:
             return True
-        if syntax.lowered[i] in _PUNCTUATION or syntax.lowered[i] in _COORDINATORS:
+        if syntax.lowered[i] in language.separators | language.coordinators:
             return False
     return False

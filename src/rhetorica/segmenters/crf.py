@@ -21,6 +21,7 @@ from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
+from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import calibrated
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.progress import Tell, nothing, steps
@@ -76,6 +77,8 @@ class CRFSegmenter(Stored):
                 "feature.possible_transitions": True,
             }
         )
+        docs = list(docs)
+        self.language = common_language(docs)
         for doc in docs:
             starts = gold_starts(doc)
             for sentence, features in self._features(doc):
@@ -93,6 +96,7 @@ class CRFSegmenter(Stored):
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return the marginal probability that an EDU starts, calibrated, for each token."""
+        check_language(doc, self)
         result = [0.0] * len(doc.tokens)
         tagger = self._tagger()
         for sentence, features in self._features(doc):

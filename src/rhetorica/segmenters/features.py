@@ -26,11 +26,6 @@ from rhetorica.features.syntax import Syntax
 PAPER = ("word", "tag", "tree")
 GROUPS = (*PAPER, "corner", "ngram", "clause", "place")
 _WINDOW = 2
-_VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"})
-_FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
-_SUBJECTS = frozenset({"PRP", "EX", "NN", "NNS", "NNP", "NNPS", "DT", "WP", "WDT"})
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
-_QUOTES = frozenset('"“”«»')
 
 
 def sentence_features(
@@ -171,7 +166,7 @@ def _ngrams(syntax: Syntax, sentence: range, rows: list[list[str]]) -> None:
 
 
 def _clauses(syntax: Syntax, sentence: range, rows: list[list[str]]) -> None:
-    lowered, tags = syntax.lowered, syntax.tags
+    lowered, tags, roles = syntax.lowered, syntax.tags, syntax.language.tags
     n = len(sentence)
     # Right to left: the next verb, whether a subject stands before it, punctuation before it.
     following: list[tuple[str, ...]] = [()] * n
@@ -179,13 +174,13 @@ def _clauses(syntax: Syntax, sentence: range, rows: list[list[str]]) -> None:
     for k in range(n - 1, -1, -1):
         i = sentence[k]
         tag = tags[i]
-        if tag in _VERBS:
+        if tag in roles.verbs:
             verb, far, subject, point = tag, 0, "", ""
         else:
             far += 1
-            if tag in _SUBJECTS:
+            if tag in roles.subjects:
                 subject = "s"
-            elif not tag[:1].isalpha():
+            elif roles.is_symbol(tag):
                 point = "p"
         following[k] = (f"{verb}{subject}{point}", f"{_bucket(far)}")
     verb, far, since_point, finite = "-", 0, "", ""
@@ -205,21 +200,21 @@ def _clauses(syntax: Syntax, sentence: range, rows: list[list[str]]) -> None:
             f"pvn={verb}|{after}|{tags[i]}",
         )
         tag = tags[i]
-        if tag in _VERBS:
+        if tag in roles.verbs:
             verb, far, since_point = tag, 0, "v"
-            finite = "f" if tag in _FINITE else finite
+            finite = "f" if tag in roles.finite else finite
         else:
             far += 1
-            if not tag[:1].isalpha():
+            if roles.is_symbol(tag):
                 since_point = finite = ""
 
 
 def _places(syntax: Syntax, sentence: range, rows: list[list[str]]) -> None:
-    n = len(sentence)
+    n, language = len(sentence), syntax.language
     open_brackets = quoted = since_point = 0
     for k, row in enumerate(rows):
         word = syntax.words[sentence[k]]
-        if word in _CLOSING:
+        if word in language.closing:
             open_brackets = max(0, open_brackets - 1)
         row += (
             f"at={_bucket(k)}",
@@ -231,9 +226,9 @@ def _places(syntax: Syntax, sentence: range, rows: list[list[str]]) -> None:
         if word[:1].isupper():
             row.append("upper")
         since_point += 1
-        if word in _OPENING:
+        if word in language.opening:
             open_brackets += 1
-        elif word in _QUOTES:
+        elif word in language.quotes:
             quoted = 1 - quoted
         if not word[:1].isalnum():
             since_point = 0

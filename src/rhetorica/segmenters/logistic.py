@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.document import Document
-from rhetorica.features.chunks import chunk
 from rhetorica.features.syntax import Syntax
+from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import calibrated
 from rhetorica.learn.links import sigmoid
 from rhetorica.learn.logistic import BaggedLogistic, choose_l2
@@ -74,6 +74,8 @@ class LogisticSegmenter(Stored):
         from scipy.sparse import csr_array
 
         tell(Event("patterns"))
+        docs = list(docs)
+        self.language = common_language(docs)
         corpus = [_Corpus.of(doc, number % FOLDS) for number, doc in enumerate(docs)]
         counts = _count_patterns(corpus)
         self.patterns_ = {
@@ -113,6 +115,7 @@ class LogisticSegmenter(Stored):
 
     def boundaries(self, doc: Document) -> list[float]:
         """Return the probability that an EDU starts, calibrated, for each token."""
+        check_language(doc, self)
         result = np.zeros(len(doc.tokens))
         text = _Corpus.of(doc)
         rows: list[Row] = []
@@ -250,7 +253,7 @@ def _sentence_rows(
     estimates: dict[str, float] | _Estimates,
 ) -> list[Row]:
     """Return the features of each token of a sentence but the first."""
-    chunks = chunk([syntax.tags[i] for i in sentence])
+    chunks = syntax.language.tags.chunk([syntax.tags[i] for i in sentence])
     n = len(sentence)
     own: list[Row] = []
     for place, i in enumerate(sentence[1:], 1):

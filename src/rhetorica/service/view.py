@@ -13,8 +13,8 @@ from typing import Any
 from rhetorica.document import Document
 from rhetorica.edit import Unit, units
 from rhetorica.errors import InvalidTree
+from rhetorica.languages import recognise
 from rhetorica.parses import Parse, Scores
-from rhetorica.text import looks_english
 from rhetorica.trees import ROOT, RSTTree
 
 _MANY = 5
@@ -171,7 +171,7 @@ def _rounded(column: Sequence[float]) -> list[float]:
 
 
 def _warnings(parse: Parse) -> list[str]:
-    if "parser" in parse.provenance and not looks_english(parse.document.text):
+    if "parser" in parse.provenance and recognise(parse.document.text) != "en":
         return ["This does not look like English, which is what the model knows."]
     return []
 

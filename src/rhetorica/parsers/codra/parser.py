@@ -33,6 +33,7 @@ from rhetorica.convert import relabel
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.features.blocks import blocks
+from rhetorica.languages import check_language, common_language
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.parsers.codra.document import Chart, DocumentModel, Objective, unit_roots
 from rhetorica.parsers.codra.examples import NOT_JOINED, Lessons, label_names
@@ -127,6 +128,7 @@ class CodraParser(Stored):
         ``store`` is a folder in which every finished model is kept; one that is there already, of
         the same documents and settings, is taken from it. ``parts`` may name one stage only.
         """
+        self.language = common_language(parse.document for parse in parses)
         golds = [replace(parse, source=relabel(parse.tree, coarse)) for parse in parses]
         self.labels_ = label_names(golds)
         lessons = Lessons(golds, self.labels_, chains="chains" in self.settings.groups)
@@ -195,6 +197,7 @@ class CodraParser(Stored):
 
     def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
         """Parse a document that has EDUs and syntax."""
+        check_language(doc, self)
         s = self.settings
         about = {"parser": self.name, "relations": s.relations, "stages": s.stages}
         n = len(doc.edus)
@@ -236,6 +239,7 @@ class CodraParser(Stored):
 
         The texts of these documents are the sentences' EDUs, joined by spaces.
         """
+        check_language(doc, self)
         if not doc.edus:
             return []
         facts = self._facts(doc)

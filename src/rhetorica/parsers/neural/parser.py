@@ -20,6 +20,7 @@ from rhetorica.convert import to_dependencies
 from rhetorica.decode import eisner
 from rhetorica.document import Document, Span
 from rhetorica.errors import UnknownName
+from rhetorica.languages import check_language, settle
 from rhetorica.models.store import State, Stored
 from rhetorica.parsers.neural.decode import EXACT, ScoredJoin, decode, decode_kbest
 from rhetorica.parsers.neural.network import Floats, Network, Spans
@@ -59,7 +60,7 @@ class NeuralParser(Stored):
 
     def __call__(self, text: str | Document, *, kbest: int = 1) -> Parse:
         """Parse one text; with ``kbest`` above 1, add the most probable trees."""
-        given = Document(text) if isinstance(text, str) else text
+        given = self._given(text)
         doc, units, states, boundaries = self._segment(given)
         if not doc.edus:
             return Parse(doc, RSTTree(0), provenance=self._provenance)
@@ -86,7 +87,7 @@ class NeuralParser(Stored):
 
     def segment(self, text: str | Document) -> Parse:
         """Find EDUs, sentences and paragraphs only."""
-        given = Document(text) if isinstance(text, str) else text
+        given = self._given(text)
         doc, _, _, boundaries = self._segment(given)
         return Parse(doc, scores=Scores(boundaries=boundaries), provenance=self._provenance)
 
@@ -100,6 +101,7 @@ class NeuralParser(Stored):
 
         With `threshold` this makes it a segmenter for parsers that need tokens and syntax.
         """
+        check_language(doc, self)
         pieces = self.network.tokenizer(doc.text)
         starts = np.array([token.start for token in doc.tokens], dtype=np.int64)
         if not len(pieces) or not len(starts):
@@ -120,6 +122,9 @@ class NeuralParser(Stored):
             "model_version": config.version,
         }
 
+    def _given(self, text: str | Document) -> Document:
+        return settle(Document(text) if isinstance(text, str) else text, (self.language,))
+
     def _segment(self, given: Document) -> tuple[Document, Units, Floats, tuple[float, ...]]:
         """Return the document with its layers, its units, piece states, and EDU probabilities."""
         text = given.text
@@ -139,7 +144,6 @@ class NeuralParser(Stored):
         units = self._units(firsts, pieces, marks, given, edus)
         doc = replace(
             given,
-            language=given.language or "en",
             edus=edus,
             sentences=given.sentences or _grouped(edus, units.sentence_starts),
             paragraphs=given.paragraphs or _grouped(edus, units.paragraph_starts),

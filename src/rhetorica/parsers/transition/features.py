@@ -230,14 +230,11 @@ def _head_words(syntax: Syntax, tokens: list[list[int]]) -> list[list[int]]:
     return found
 
 
-_PRONOUNS = frozenset("i we you he she it they this that these those there".split())
-
-
 def _more_strings(
     syntax: Syntax, tokens: list[list[int]], sentence: Ints, paragraph: Ints
 ) -> dict[str, list[str]]:
     """Return attributes of an EDU's sentence and paragraph, and a few more of its own."""
-    n = len(tokens)
+    n, language = len(tokens), syntax.language
     first_of_sentence: dict[int, int] = {}
     last_of_sentence: dict[int, int] = {}
     members: dict[int, int] = {}
@@ -251,14 +248,14 @@ def _more_strings(
 
     def mark(group: list[int]) -> str:
         for i in reversed(group[-2:]):
-            if syntax.words[i][:1] in "?!.:;,":
+            if syntax.words[i][:1] in language.marks:
                 return syntax.words[i][:1]
         return "-"
 
     def opening(edu: int) -> str:
         group = tokens[first_of_sentence[int(sentence[edu])]]
         return " ".join(
-            syntax.lowered[i] if syntax.tags[i][:2] not in ("NN", "CD", "JJ") else syntax.tags[i]
+            syntax.tags[i] if syntax.tags[i] in language.tags.open else syntax.lowered[i]
             for i in group[:2]
         )
 
@@ -271,14 +268,12 @@ def _more_strings(
         for i in group:
             if syntax.deprels[i][:5] == "nsubj":
                 word = syntax.lowered[i]
-                return word if word in _PRONOUNS else syntax.tags[i]
+                return word if word in language.pronouns else syntax.tags[i]
         return "-"
 
     def cue(group: list[int]) -> str:
         return " ".join(
-            syntax.lowered[i]
-            for i in group[:6]
-            if syntax.tags[i] in ("IN", "CC", "RB", "WRB", "WDT", "WP", "TO", "MD", "UH")
+            syntax.lowered[i] for i in group[:6] if syntax.tags[i] in language.tags.cues
         )
 
     return {

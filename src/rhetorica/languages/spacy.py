@@ -1,51 +1,32 @@
-"""English text to tokens, sentences, tags, lemmas and dependencies, by a spaCy pipeline.
+"""Tokens, sentences, tags, lemmas and dependencies by a spaCy pipeline, ours or a user's own.
 
-The pipeline that ships with the package is trained by ``scripts/train_syntax.py``; any other spaCy
-pipeline with a tagger and a parser can be passed instead. Layers that a document already has (gold
-tokens, gold sentences, gold syntax) are kept.
+Layers that a document already has (gold tokens, gold sentences) are kept.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache
+from threading import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rhetorica.document import Document, Span, Token
-from rhetorica.errors import ModelError
-from rhetorica.models import store
-from rhetorica.text.layout import find_paragraphs, plain_newlines, soften_line_breaks
 
 if TYPE_CHECKING:
-    from spacy.language import Language
+    from spacy.language import Language as Spacy
     from spacy.tokens import Doc
 
 _CHUNK = 20_000
 """Characters that are analysed at a time; texts are cut for this between paragraphs only."""
 _BATCH = 4
+_ONE_AT_A_TIME = RLock()
+"""Pipelines share vocabularies that threads must not change at the same time."""
 
 
-def annotate(document: Document | str, nlp: Language | None = None) -> Document:
-    """Add paragraphs, tokens, sentences and syntax to a text.
-
-    >>> doc = annotate("It was wet. We left.")
-    >>> [doc.text[start:end] for start, end in doc.sentences]
-    ['It was wet.', 'We left.']
-    >>> [token.tag for token in doc.tokens]
-    ['PRP', 'VBD', 'JJ', '.', 'PRP', 'VBD', '.']
-    """
-    return next(annotate_all([document], nlp))
-
-
-def annotate_all(
-    documents: Iterable[Document | str], nlp: Language | None = None
-) -> Iterator[Document]:
-    """Annotate a stream of texts; at any time only a few are in memory."""
-    nlp = nlp or load_pipeline()
+def with_spacy(nlp: Spacy, documents: Iterable[Document]) -> Iterator[Document]:
+    """Annotate a stream of documents; at any time only a few are in memory."""
     pieces = (piece for document in documents for piece in _pieces(document, nlp))
     spacy_docs = nlp.pipe(
         ((spacy_doc, (doc, offset, last)) for doc, offset, last, spacy_doc in pieces),
@@ -54,58 +35,34 @@ def annotate_all(
     )
     tokens: list[Token] = []
     starts: list[int] = []
-    for spacy_doc, (doc, offset, last) in spacy_docs:
-        if not _has_syntax(doc):
+    while True:
+        with _ONE_AT_A_TIME:
+            if (found := next(spacy_docs, None)) is None:
+                return
+            spacy_doc, (doc, offset, last) = found
             starts += _read_tokens(spacy_doc, offset, tokens)
         if last:
             yield _with_syntax(doc, tokens, starts)
             tokens, starts = [], []
 
 
-@cache
-def load_pipeline() -> Language:
-    """Load the pipeline that ships with the package."""
-    import spacy
-    from thinc.api import use_ops
-
-    path = store.find("syntax", None, "en_syntax").check()
-    try:
-        # NumPy's matrix product is three times as fast here as the one bundled with thinc.
-        with use_ops("numpy", use_blis=False):
-            nlp = spacy.load(path)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot load the syntax pipeline {path}: {error}") from None
-    nlp.max_length = sys.maxsize  # long texts are cut into pieces here
-    return nlp
-
-
-def _has_syntax(doc: Document) -> bool:
-    return any(token.tag for token in doc.tokens) and any(token.deprel for token in doc.tokens)
-
-
-def _pieces(document: Document | str, nlp: Language) -> Iterator[tuple[Document, int, bool, Doc]]:
+def _pieces(doc: Document, nlp: Spacy) -> Iterator[tuple[Document, int, bool, Doc]]:
     """Cut a text into pieces for the pipeline: document, offset, whether it is the last, piece."""
-    doc = document if isinstance(document, Document) else Document(document)
-    if not doc.paragraphs:
-        doc = replace(doc, paragraphs=find_paragraphs(doc.text))
-    if _has_syntax(doc) or not doc.text.strip():
-        yield doc, 0, True, nlp.make_doc("")
-    elif doc.tokens:
+    if doc.tokens:
         yield doc, 0, True, _from_tokens(doc, nlp)
-    else:
-        text = soften_line_breaks(plain_newlines(doc.text))
-        starts = {span.start for span in (doc.sentences or doc.paragraphs)}
-        cuts = [0]
-        for span in doc.paragraphs[1:]:
-            if span.start - cuts[-1] > _CHUNK:
-                cuts.append(span.start)
-        for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True):
-            piece = nlp.make_doc(text[start:end])
-            _mark(piece, {at - start for at in starts}, known=bool(doc.sentences))
-            yield doc, start, end == len(text), piece
+        return
+    starts = {span.start for span in (doc.sentences or doc.paragraphs)}
+    cuts = [0]
+    for span in doc.paragraphs[1:]:
+        if span.start - cuts[-1] > _CHUNK:
+            cuts.append(span.start)
+    for start, end in zip(cuts, [*cuts[1:], len(doc.text)], strict=True):
+        piece = nlp.make_doc(doc.text[start:end])
+        _mark(piece, {at - start for at in starts}, known=bool(doc.sentences))
+        yield doc, start, end == len(doc.text), piece
 
 
-def _from_tokens(doc: Document, nlp: Language) -> Doc:
+def _from_tokens(doc: Document, nlp: Spacy) -> Doc:
     """Make a spaCy document of tokens that are given already."""
     from spacy.tokens import Doc as SpacyDoc
 
@@ -194,19 +151,3 @@ def _with_syntax(doc: Document, tokens: list[Token], starts: list[int]) -> Docum
             for first, last in zip(starts, ends, strict=True)
         )
     return replace(doc, tokens=tuple(tokens), sentences=sentences)
-
-
-_COMMON = frozenset(
-    "the of and to in a is that it for was on are as with be i you he she they we this have from "
-    "or had by not but what all were when your can there an which do their if will so my me at "
-    "his her has out about no just like who get would them said been our know more".split()
-)
-
-
-def looks_english(text: str) -> bool:
-    """Guess whether a text is English: common words are too many to miss. Short texts pass."""
-    words = text.lower().split(None, 400)[:400]
-    if len(words) < 20:
-        return True
-    known = sum(word.strip(".,;:!?\"'()") in _COMMON for word in words)
-    return known / len(words) > 0.1
