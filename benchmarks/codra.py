@@ -27,11 +27,10 @@ from parsers import cut_to
 from rhetorica.corpora import read_corpus
 from rhetorica.kernels import compiled
 from rhetorica.learn.crf import Potentials, log_marginals, loss_and_gradient
-from rhetorica.parsers import load_parser
 from rhetorica.parsers.codra import document, rows, sentence, stages
 from rhetorica.parsers.codra.features import Facts
 from rhetorica.parsers.codra.units import Layout, runs
-from rhetorica.segmenters import segment
+from rhetorica.pipeline import load_parser, segment
 
 SIZES = (30, 100, 300, 1000, 3000, 15000)
 LABELS = 29

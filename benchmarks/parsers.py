@@ -17,8 +17,7 @@ from rich.table import Table
 
 from rhetorica import Document
 from rhetorica.features.edus import EDUTable
-from rhetorica.parsers import load_parser
-from rhetorica.segmenters import segment
+from rhetorica.pipeline import load_parser, segment
 from rhetorica.text import annotate
 
 SIZES = (30, 100, 300, 1000, 3000)

@@ -16,7 +16,7 @@ from pathlib import Path
 from rhetorica import Document, Parse, load
 from rhetorica.corpora import read_corpus
 from rhetorica.evaluate import evaluate
-from rhetorica.parsers import PARSERS
+from rhetorica.pipeline import PARSERS
 from rhetorica.relations import relation_set
 
 COLUMNS = (

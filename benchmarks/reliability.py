@@ -15,7 +15,7 @@ from rhetorica import Document, load
 from rhetorica.corpora import read_corpus
 from rhetorica.evaluate.reliability import answers, curve, gather, table
 from rhetorica.files import write_text
-from rhetorica.parsers import DEFAULT_PARSER
+from rhetorica.pipeline import DEFAULT_PARSER
 from rhetorica.render.reliability import reliability_chart
 
 

@@ -18,8 +18,9 @@ import numpy as np
 from rhetorica import Document, Parse
 from rhetorica.evaluate import evaluate
 from rhetorica.evaluate.counts import Counts
-from rhetorica.segmenters import SEGMENTERS, load_segmenter
-from rhetorica.segmenters.boundaries import Segmenter, cut
+from rhetorica.pipeline import SEGMENTERS, load_segmenter
+from rhetorica.protocols import Segmenter
+from rhetorica.segmenters.boundaries import cut
 from rhetorica.segmenters.calibration import said_and_true
 from rhetorica.segmenters.crf import CRFSegmenter
 from rhetorica.segmenters.features import GROUPS, PAPER

@@ -20,8 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rhetorica import Document
-from rhetorica.parsers import load_parser
-from rhetorica.segmenters import load_segmenter
+from rhetorica.pipeline import load_parser, load_segmenter
 from rhetorica.segmenters.boundaries import cut
 from rhetorica.text import annotate
 

@@ -24,6 +24,7 @@ LAYERS = [
     "trees",
     "convert",
     "parses",
+    "protocols",
     "edit",
     "files",
     "relations",
@@ -37,6 +38,7 @@ LAYERS = [
     "features",
     "segmenters",
     "parsers",
+    "pipeline",
     "train",
     "reproduce",
     "batch",
@@ -63,7 +65,6 @@ HEAVY = {
 REACHES_DOWN = {
     "parses imports rhetorica.formats",  # `Parse.to`
     "parses imports rhetorica.render.html",  # notebooks ask a `Parse` to show itself
-    "segmenters imports rhetorica.parsers",
 }
 """Imports inside functions that point down the list: on purpose, and no others."""
 

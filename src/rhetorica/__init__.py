@@ -21,14 +21,14 @@ from rhetorica.trees import (
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rhetorica.parsers import Pipeline, load
+    from rhetorica.pipeline import Pipeline, Recipe, load
 
 
 def __getattr__(name: str) -> Any:
     # What needs spaCy and the models is imported when it is first asked for, so that
     # `import rhetorica` stays quick.
-    if name in ("Pipeline", "load"):
-        return getattr(import_module("rhetorica.parsers"), name)
+    if name in ("Pipeline", "Recipe", "load"):
+        return getattr(import_module("rhetorica.pipeline"), name)
     raise AttributeError(f"module 'rhetorica' has no attribute {name!r}")
 
 
@@ -42,6 +42,7 @@ __all__ = [
     "Parse",
     "Pipeline",
     "RSTTree",
+    "Recipe",
     "RhetoricaError",
     "Scores",
     "SecondaryEdge",

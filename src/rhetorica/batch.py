@@ -8,29 +8,25 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from rhetorica import formats
 from rhetorica.document import Document
 from rhetorica.files import document_id, read_raw
 from rhetorica.formats.edus import read_edus
-from rhetorica.parsers import load
 from rhetorica.parses import Parse
-from rhetorica.segmenters import DEFAULT_SEGMENTER, segment_all
+from rhetorica.pipeline import Recipe, load
 
 
 @dataclass(frozen=True)
 class Job:
     """What to do with each file: all that a worker process must know.
 
-    Without a parser, texts are only segmented. ``format`` tells that the inputs are not raw text;
-    with ``edus`` they hold one EDU a line.
+    ``format`` tells that the inputs are not raw text; with ``edus`` they hold one EDU a line.
     """
 
-    segmenter: str | None
-    model: str
-    parser: str | None = None
+    recipe: Recipe
     format: str | None = None
     edus: bool = False
     kbest: int = 1
@@ -54,17 +50,11 @@ def _read_all(job: Job, paths: Sequence[str]) -> Iterator[Document]:
         elif job.format is None:
             yield Document(read_raw(path), id="" if path == "-" else document_id(Path(path)))
         else:
-            # A parser keeps the EDUs of its inputs; a segmenter is asked for new ones.
-            keep = job.parser is not None
-            for parse in formats.read(path, job.format):
-                yield parse.document if keep else replace(parse.document, edus=())
+            yield from (parse.document for parse in formats.read(path, job.format))
 
 
 def _analyse(job: Job, docs: Iterator[Document]) -> Iterator[Parse]:
-    if job.parser is None:
-        return segment_all(docs, segmenter=job.segmenter or DEFAULT_SEGMENTER, model=job.model)
-    pipeline = load("en", parser=job.parser, model=job.model, segmenter=job.segmenter)
-    return pipeline.pipe(docs, kbest=job.kbest)
+    return load(job.recipe).pipe(docs, kbest=job.kbest)
 
 
 def _analyse_file(work: tuple[Job, str]) -> list[Parse]:

@@ -8,6 +8,7 @@
     ├── InvalidEdit        a correction that cannot be made to this tree
     ├── Mismatch           two analyses that should be of one text are not
     ├── UnknownLanguage    a text in a language that a model or front end does not know
+    ├── InvalidRecipe      a parser, segmenter and options that do not go together
     ├── UnknownName        a format, relation set, parser or corpus that does not exist
     ├── ModelError         a model directory that is missing or damaged
     └── MissingExtra       a feature whose optional dependencies are not installed
@@ -80,6 +81,10 @@ class UnknownName(RhetoricaError):
 
     def __reduce__(self) -> tuple[type[UnknownName], tuple[str, str, list[str]]]:
         return type(self), (self.what, self.name, self.known)
+
+
+class InvalidRecipe(RhetoricaError):
+    """A parser, segmenter, language and options that do not go together."""
 
 
 class ModelError(RhetoricaError):

@@ -11,9 +11,11 @@ written; where neither can, every process compiles anew.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from functools import update_wrapper
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, update_wrapper
 from hashlib import sha1
+from threading import Lock
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -96,3 +98,34 @@ def _digest(loops: FunctionType) -> str:
     code = loops.__code__
     below = [_digest(found.loops) for found in _parts(loops).values()]
     return sha1(repr((code.co_code, code.co_consts, code.co_names, below)).encode()).hexdigest()
+
+
+_counting = Lock()
+_inside = 0
+_limited: Any = None
+
+
+@contextmanager
+def numeric_threads(count: int = 1) -> Iterator[None]:
+    """Hold the matrix products of numpy to so many threads; the setting is that of the process.
+
+    Our matrices are small: more threads cost more than they gain, and take the cores from others.
+    Of several who ask at a time, the first decides.
+    """
+    global _inside, _limited
+    with _counting:
+        if not _inside:
+            _limited = _controller().limit(limits=count, user_api="blas")
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _counting:
+            _inside -= 1
+            if not _inside:
+                _limited.restore_original_limits()
+
+
+@cache
+def _controller() -> Any:
+    return importlib.import_module("threadpoolctl").ThreadpoolController()

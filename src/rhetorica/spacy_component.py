@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -26,17 +26,12 @@ from rhetorica.document import Span as Characters
 from rhetorica.errors import Mismatch, RhetoricaError, UnknownName
 from rhetorica.files import Source
 from rhetorica.formats.native import read_json, write_json
-from rhetorica.parsers import DEFAULT_MODEL, DEFAULT_PARSER, TextParser, load
 from rhetorica.parses import Parse
+from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_PARSER, load
 
 Alignment = Literal["start", "expand", "contract", "strict"]
 KEY = "rhetorica"
 GROUP = "edus"
-
-
-@cache
-def _load(language: str, parser: str, model: str, segmenter: str | None) -> TextParser:
-    return load(language, parser=parser, model=model, segmenter=segmenter)
 
 
 class RhetoricaComponent:
@@ -66,14 +61,11 @@ class RhetoricaComponent:
             raise UnknownName("alignment", alignment, get_args(Alignment))
         self.name = name
         self.alignment = alignment
-        self._settings = (language, parser, model, segmenter)
-        # Loaded now, so that a wrong setting shows at once; kept elsewhere, so that the component
-        # can be pickled for other processes, and several pipelines share one model.
-        _load(*self._settings)
+        self._parse = load(language, parser=parser, model=model, segmenter=segmenter)
 
     def __call__(self, doc: Doc) -> Doc:
         """Add the discourse of a document."""
-        parse = _load(*self._settings)(doc.text)
+        parse = self._parse(doc.text)
         doc.user_data[KEY] = write_json(parse)
         ranges = token_ranges(doc, parse.document.edus, self.alignment)
         relations = parse.dependencies.relations if parse.edus else ()

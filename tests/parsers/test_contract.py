@@ -15,18 +15,18 @@ from typing import Any
 import pytest
 
 import rhetorica
-from lessons import ODD, TEXTS, close, gold, has_surrogates, in_range, in_threads, single, visible
+from lessons import ODD, TEXTS, close, gold, in_range, in_threads, single, visible
 from rhetorica import DepTree, Document, Parse
 from rhetorica.convert import Convention
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.models.store import models
-from rhetorica.parsers import PARSERS, load_parser
 from rhetorica.parsers.codra.features import GROUPS
 from rhetorica.parsers.codra.parser import CodraParser
 from rhetorica.parsers.codra.parser import Settings as CodraSettings
 from rhetorica.parsers.dplp import MATRICES, DPLPParser
 from rhetorica.parsers.li2014 import PAPER, Li2014Parser
 from rhetorica.parsers.shift_reduce import ShiftReduceParser
+from rhetorica.pipeline import PARSERS, load_parser
 from rhetorica.text import annotate
 
 NAMES = tuple(PARSERS)
@@ -276,9 +276,7 @@ def test_probabilities_and_k_best_of_shipped_models(nlp: Any, request: Any) -> N
 
 
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
-def test_any_text(nlp: Any, text: str, request: pytest.FixtureRequest) -> None:
-    if has_surrogates(text) and request.node.callspec.params["nlp"] != "neural":
-        request.applymarker(pytest.mark.xfail(strict=True, reason="spaCy refuses them"))
+def test_any_text(nlp: Any, text: str) -> None:
     parse = nlp(Document(text, language="en"))
     assert parse.document.text == text
     assert visible("".join(parse.edus)) == visible(text)
@@ -290,11 +288,6 @@ def test_eight_threads_give_the_same_answers(nlp: Any, alone: list[Parse]) -> No
     assert in_threads(nlp, TEXTS * 8) == alone * 8
 
 
-def test_pickled_and_back_is_the_same(
-    nlp: Any, alone: list[Parse], request: pytest.FixtureRequest
-) -> None:
-    if request.node.callspec.params["nlp"] == "neural":
-        mark = pytest.mark.xfail(strict=True, reason="the encoder does not pickle")
-        request.applymarker(mark)
+def test_pickled_and_back_is_the_same(nlp: Any, alone: list[Parse]) -> None:
     again = pickle.loads(pickle.dumps(nlp))
     assert [again(text) for text in TEXTS] == alone

@@ -11,8 +11,8 @@ import rhetorica
 from lessons import gold, single
 from rhetorica import Document
 from rhetorica.errors import ModelError, UnknownName
-from rhetorica.parsers import load_parser
 from rhetorica.parsers.dplp import FEATURES, DPLPParser
+from rhetorica.pipeline import load_parser
 from rhetorica.text import annotate
 
 

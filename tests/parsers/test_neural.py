@@ -375,12 +375,6 @@ class TestParser:
         with pytest.raises(UnknownName, match="scidtb"):
             NeuralParser(fake, scheme="pdtb")
 
-    def test_pipe_keeps_order(self, parser: NeuralParser) -> None:
-        texts = [f"it rained. {'it is wet. ' * n}" for n in range(7)]
-        alone = [parser(text) for text in texts]
-        assert list(parser.pipe(texts)) == alone
-        assert list(parser.pipe(iter(texts), workers=2)) == alone
-
     def test_segment(self, parser: NeuralParser) -> None:
         text = "it rained. it is wet."
         assert parser.segment(text).document == parser(text).document

@@ -8,7 +8,7 @@ import pytest
 
 from lessons import sentences
 from rhetorica import Document, Span
-from rhetorica.segmenters import load_segmenter, segment, segment_all
+from rhetorica.pipeline import load_segmenter, segment, segment_all
 from rhetorica.segmenters.boundaries import cut
 from rhetorica.segmenters.crf import CRFSegmenter
 

@@ -34,13 +34,19 @@ from rhetorica.describe import corpus_statistics
 from rhetorica.errors import LanguageWarning, RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.files import write_text
-from rhetorica.parsers import DEFAULT_PARSER, PARSERS
 from rhetorica.parses import Parse
+from rhetorica.pipeline import (
+    DEFAULT_MODEL,
+    DEFAULT_PARSER,
+    DEFAULT_SEGMENTER,
+    PARSERS,
+    SEGMENTERS,
+    Recipe,
+)
 from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
 from rhetorica.render.colours import Theme
 from rhetorica.render.layout import Orient, View
 from rhetorica.render.terminal import render_tree
-from rhetorica.segmenters import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS
 from rhetorica.text import annotate
 
 app = typer.Typer(
@@ -187,7 +193,7 @@ def segment(
 
     Example: `rhetorica segment umbrella.txt`
     """
-    job = Job(segmenter, model, format=from_)
+    job = Job(Recipe(parser=None, segmenter=segmenter, model=model), from_)
     paths = _text_files(inputs, from_)
     _write_stream(_with_progress(run_jobs(job, paths, jobs), len(paths)), to, out)
 
@@ -236,7 +242,8 @@ def parse(
     check_picture(to)
     if to not in ("tree", *PICTURES):
         formats.get_format(to)
-    job = Job(segmenter, model, parser, from_, edus, kbest)
+    recipe = Recipe("en", parser, segmenter, model)
+    job = Job(recipe, from_, edus, kbest)
     paths = list(inputs) if edus else _text_files(inputs, from_)
     _write_stream(_with_progress(run_jobs(job, paths, jobs), len(paths)), to, out, view)
 
@@ -418,7 +425,8 @@ def _write_stream(parses: Iterator[Parse], to: str, out: Path | None, view: View
     if to in PICTURES and out is None:
         parses = at_most_one(parses, to)
     for number, parse in enumerate(parses, 1):
-        if to in ("conllu", "tok", "rels") and not parse.document.tokens:
+        drawn = to == "tree" or to in PICTURES
+        if not (drawn or parse.document.tokens) and formats.get_format(to).needs_tokens:
             parse = replace(parse, document=annotate(parse.document))
         if to in PICTURES:
             _write_picture(draw(parse, to, view=view), parse.id, to, out, number, names)

@@ -48,6 +48,7 @@ class Format:
     read: Callable[[Source], Iterable[Parse]] | None
     write: Callable[[Sequence[Parse], Style], str]
     many: bool = False
+    needs_tokens: bool = False
 
 
 def _one(read: Callable[[Source], Parse]) -> Callable[[Source], Iterable[Parse]]:
@@ -107,6 +108,7 @@ FORMATS = {
             read_conllu,
             lambda parses, style: write_conllu(parses),
             many=True,
+            needs_tokens=True,
         ),
         Format(
             "tok",
@@ -115,6 +117,7 @@ FORMATS = {
             read_tok,
             lambda parses, style: write_tok(parses),
             many=True,
+            needs_tokens=True,
         ),
         Format(
             "rels",
@@ -123,6 +126,7 @@ FORMATS = {
             None,
             lambda parses, style: _write_rels(parses),
             many=True,
+            needs_tokens=True,
         ),
         Format(
             "json",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rhetorica.document import Document, Span, Token
+from rhetorica.kernels import numeric_threads
 
 if TYPE_CHECKING:
     from spacy.language import Language as Spacy
@@ -36,7 +37,7 @@ def with_spacy(nlp: Spacy, documents: Iterable[Document]) -> Iterator[Document]:
     tokens: list[Token] = []
     starts: list[int] = []
     while True:
-        with _ONE_AT_A_TIME:
+        with _ONE_AT_A_TIME, numeric_threads():
             if (found := next(spacy_docs, None)) is None:
                 return
             spacy_doc, (doc, offset, last) = found

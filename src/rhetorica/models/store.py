@@ -15,6 +15,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -187,6 +188,8 @@ class Stored:
 
     language = "en"
 
+    settings: Any
+
     def state(self) -> State:
         """Return all that a folder must hold to make this again."""
         raise NotImplementedError
@@ -199,6 +202,13 @@ class Stored:
     def save(self, folder: Path | str, **facts: Any) -> Config:
         """Write a model folder; ``facts`` (language, treebanks, licence, scores) describe it."""
         return self.state().write(Path(folder), **{"language": self.language} | facts)
+
+    def like(self, **changes: Any) -> Self:
+        """Return one with other settings that shares the weights."""
+        twin = copy(self)
+        if changes:
+            twin.settings = replace(self.settings, **changes)
+        return twin
 
     @classmethod
     def load(cls, folder: Path | str, **settings: Any) -> Self:

@@ -24,10 +24,10 @@ from rhetorica.parsers.codra.parser import CodraParser, Settings
 from rhetorica.parsers.codra.rerank import K
 from rhetorica.parsers.codra.units import runs
 from rhetorica.parses import Parse
+from rhetorica.pipeline import load_segmenter
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.reproduce.runs import Runs
 from rhetorica.reproduce.tables import percent, signature, table
-from rhetorica.segmenters import load_segmenter
 from rhetorica.segmenters.boundaries import cut
 from rhetorica.train.treebank import read_treebank
 from rhetorica.trees import Join, RSTTree

@@ -20,8 +20,8 @@ from rhetorica.errors import ModelError
 from rhetorica.learn.projection import FORMS, Projection, nmf_projection
 from rhetorica.learn.tsne import tsne
 from rhetorica.models import store
-from rhetorica.parsers import load
 from rhetorica.parsers.dplp import DPLPParser, Problems
+from rhetorica.pipeline import load
 from rhetorica.progress import Tell, nothing
 from rhetorica.relations import relation_set
 from rhetorica.reproduce.runs import Runs

@@ -16,10 +16,10 @@ from typing import Any
 from rhetorica.document import Document
 from rhetorica.evaluate import Report
 from rhetorica.evaluate.counts import Counts
-from rhetorica.parsers import load
 from rhetorica.parsers.shift_reduce import BEAM, STRENGTH_GRID, ShiftReduceParser
 from rhetorica.parsers.transition.templates import GROUPS
 from rhetorica.parses import Parse
+from rhetorica.pipeline import load
 from rhetorica.progress import Tell, nothing
 from rhetorica.reproduce.runs import Runs
 from rhetorica.reproduce.tables import FIGURES, NAMES, arcs, cells, percent, signature, table

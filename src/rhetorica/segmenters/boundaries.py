@@ -4,28 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from rhetorica.document import Document, Span
 from rhetorica.parses import Parse, Scores
-
-
-class Segmenter(Protocol):
-    """What all segmenters do: tell for each token how probable it is that an EDU starts there.
-
-    An EDU is cut where the probability is above the threshold.
-    """
-
-    name: str
-
-    @property
-    def threshold(self) -> float:
-        """The probability above which an EDU is cut."""
-        ...
-
-    def boundaries(self, doc: Document) -> list[float]:
-        """Return a probability for each token of a document with syntax."""
-        ...
 
 
 def cut(doc: Document, probabilities: Sequence[float], *, threshold: float = 0.5) -> Parse:

@@ -8,7 +8,8 @@ import numpy as np
 
 from rhetorica.document import Document
 from rhetorica.learn.calibration import Floats, fit_platt, log_odds
-from rhetorica.segmenters.boundaries import Segmenter, gold_starts
+from rhetorica.protocols import Segmenter
+from rhetorica.segmenters.boundaries import gold_starts
 
 
 def fit_calibration(segmenter: Segmenter, docs: Sequence[Document]) -> tuple[float, float]:

@@ -21,9 +21,8 @@ from rhetorica import __version__
 from rhetorica.errors import MissingExtra, RhetoricaError
 from rhetorica.formats import FORMATS
 from rhetorica.formats.native import schema as parse_schema
-from rhetorica.parsers import DEFAULT_PARSER, PARSERS
+from rhetorica.pipeline import DEFAULT_PARSER, DEFAULT_SEGMENTER, PARSERS, SEGMENTERS
 from rhetorica.relations import relation_set, relation_set_names
-from rhetorica.segmenters import DEFAULT_SEGMENTER, SEGMENTERS
 from rhetorica.service import schemas, tasks
 from rhetorica.service.guard import SECURITY_HEADERS, Guard
 from rhetorica.service.limits import Limits, TooBusy, TooLarge
@@ -133,7 +132,7 @@ def _add_work(app: FastAPI, limits: Limits, models: Models, workers: Workers) ->
     @route("convert", {**_json(_PARSE), "text/plain": _TEXT})
     async def convert(request: schemas.ConvertRequest) -> Response:
         """Write a document in another format."""
-        return await answer(partial(tasks.convert, models, limits, request))
+        return await answer(partial(tasks.convert, limits, request))
 
     @route("score", _json({"type": "object"}))
     async def score(request: schemas.ScoreRequest) -> Response:

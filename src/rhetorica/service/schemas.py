@@ -10,9 +10,14 @@ from pydantic_core import core_schema
 from rhetorica.edit import PARTS
 from rhetorica.formats import FORMATS
 from rhetorica.models.store import models
-from rhetorica.parsers import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS
+from rhetorica.pipeline import (
+    DEFAULT_MODEL,
+    DEFAULT_PARSER,
+    DEFAULT_SEGMENTER,
+    PARSERS,
+    SEGMENTERS,
+)
 from rhetorica.relations import relation_set_names
-from rhetorica.segmenters import DEFAULT_SEGMENTER, SEGMENTERS
 from rhetorica.trees import NUCLEARITIES
 
 

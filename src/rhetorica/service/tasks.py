@@ -13,16 +13,17 @@ from rhetorica.evaluate import evaluate
 from rhetorica.files import Source, decode
 from rhetorica.formats.native import from_dict, to_dict, write_json
 from rhetorica.parses import Parse
+from rhetorica.pipeline import Recipe
 from rhetorica.relations import relation_set
 from rhetorica.service import schemas
 from rhetorica.service.limits import Limits, TooLarge
 from rhetorica.service.view import page_view
 from rhetorica.service.work import Models
+from rhetorica.text import annotate
 from rhetorica.trees import Nuclearity
 
 JSON = "application/json"
 PLAIN = "text/plain; charset=utf-8"
-_NEED_TOKENS = ("conllu", "tok", "rels")
 _PICTURES = {"svg": "image/svg+xml", "html": "text/html; charset=utf-8", "png": "image/png"}
 
 
@@ -35,7 +36,7 @@ class Answer(NamedTuple):
 
 def parse(models: Models, limits: Limits, request: schemas.ParseRequest) -> Answer:
     """Parse one document."""
-    return _written(models, _parse(models, limits, request, request), request.to)
+    return _written(_parse(models, limits, request, request), request.to)
 
 
 def parse_in_batch(
@@ -50,17 +51,16 @@ def parse_in_batch(
 
 def segment(models: Models, limits: Limits, request: schemas.SegmentRequest) -> Answer:
     """Cut one document into EDUs, anew."""
-    doc = replace(_one(read(limits, request)).document, edus=())
-    return _written(models, models.segment(doc, request.segmenter, request.model), request.to)
+    recipe = Recipe(parser=None, segmenter=request.segmenter, model=request.model)
+    parse = models[recipe].segment(_one(read(limits, request)).document)
+    return _written(parse, request.to)
 
 
-def convert(models: Models, limits: Limits, request: schemas.ConvertRequest) -> Answer:
+def convert(limits: Limits, request: schemas.ConvertRequest) -> Answer:
     """Write documents in another format."""
     parses = read(limits, request)
     style = formats.Style(request.multinuclear, request.tokenized, request.binary)
-    if request.to in _NEED_TOKENS:
-        parses = [models.with_tokens(parse) for parse in parses]
-    text = formats.write(parses, request.to, style)
+    text = formats.write([_with_tokens(parse, request.to) for parse in parses], request.to, style)
     return Answer(_encoded(text), JSON if request.to == "json" else PLAIN)
 
 
@@ -139,15 +139,21 @@ def _parse(
     models: Models, limits: Limits, options: schemas.ParseOptions, content: schemas.Content
 ) -> Parse:
     doc = _one(read(limits, content)).document
-    return models.parse(doc, options.parser, options.model, options.segmenter, options.kbest)
+    recipe = Recipe("en", options.parser, options.segmenter, options.model)
+    return models[recipe](doc, kbest=options.kbest)
 
 
-def _written(models: Models, parse: Parse, to: str) -> Answer:
+def _written(parse: Parse, to: str) -> Answer:
     if to == "json":
         return Answer(_encoded(write_json(parse, indent=None)))
-    if to in _NEED_TOKENS:
-        parse = models.with_tokens(parse)
-    return Answer(_encoded(formats.write(parse, to)), PLAIN)
+    return Answer(_encoded(formats.write(_with_tokens(parse, to), to)), PLAIN)
+
+
+def _with_tokens(parse: Parse, to: str) -> Parse:
+    """Add tokens and syntax, if they are missing and the format needs them."""
+    if parse.document.tokens or not formats.get_format(to).needs_tokens:
+        return parse
+    return replace(parse, document=annotate(parse.document))
 
 
 def _apply(parse: Parse, operation: schemas.Operation) -> Parse:

@@ -1,8 +1,6 @@
 """Where the work is done: a few threads, and models that are loaded once for all requests.
 
-ONNX Runtime's sessions may be used by several threads at once, and the neural parser keeps no state
-of its own, so its requests run side by side. spaCy's pipelines are not made for that: whatever
-needs one takes turns.
+Whatever `rhetorica.load` gives may be used by several threads at once.
 """
 
 from __future__ import annotations
@@ -10,61 +8,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
-from threading import Lock, RLock
+from threading import Lock
 from typing import TypeVar
 
-from rhetorica.document import Document
-from rhetorica.parsers import TextParser, load
-from rhetorica.parses import Parse
-from rhetorica.segmenters import segment_all
+from rhetorica.pipeline import Pipeline, Recipe, load
 from rhetorica.service.limits import Limits, TooBusy, TooSlow
-from rhetorica.text import annotate
 
 T = TypeVar("T")
 
 
 class Models:
-    """Parsers by name, loaded when first asked for."""
+    """Pipelines by recipe, loaded when first asked for."""
 
     def __init__(self) -> None:
         self._loading = Lock()
-        self._syntax = RLock()
-        self._loaded: dict[tuple[str, str, str | None], TextParser] = {}
+        self._loaded: dict[Recipe, Pipeline] = {}
 
-    def parse(
-        self, doc: Document, parser: str, model: str, segmenter: str | None, kbest: int
-    ) -> Parse:
-        """Parse a document; the EDUs that it has are kept."""
-        loaded = self._load(parser, model, segmenter)
-        with self._turn(parser == "neural" and segmenter in (None, "neural")):
-            return loaded(doc, kbest=kbest)
-
-    def segment(self, doc: Document, segmenter: str, model: str) -> Parse:
-        """Cut a document into EDUs."""
-        if segmenter == "neural":
-            self._load("neural", model, None)
-        with self._turn(segmenter == "neural"):
-            return next(segment_all([doc], segmenter=segmenter, model=model))
-
-    def with_tokens(self, parse: Parse) -> Parse:
-        """Add tokens and syntax, which some formats need, if they are missing."""
-        if parse.document.tokens:
-            return parse
-        with self._turn(False):
-            return replace(parse, document=annotate(parse.document))
-
-    def _load(self, parser: str, model: str, segmenter: str | None) -> TextParser:
-        key = (parser, model, segmenter)
-        if key not in self._loaded:
+    def __getitem__(self, recipe: Recipe) -> Pipeline:
+        """Return the pipeline of a recipe."""
+        if recipe not in self._loaded:
             with self._loading:  # two requests must not load one model twice
-                if key not in self._loaded:
-                    self._loaded[key] = load("en", parser=parser, model=model, segmenter=segmenter)
-        return self._loaded[key]
-
-    def _turn(self, side_by_side: bool) -> AbstractContextManager[object]:
-        return nullcontext() if side_by_side else self._syntax
+                if recipe not in self._loaded:
+                    self._loaded[recipe] = load(recipe)
+        return self._loaded[recipe]
 
 
 class Workers:

@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING
 from rhetorica.document import Document
 from rhetorica.languages import FrontEnd, language, settle
 from rhetorica.languages.spacy import with_spacy
-from rhetorica.text.layout import find_paragraphs, plain_newlines, soften_line_breaks
+from rhetorica.text.layout import (
+    find_paragraphs,
+    plain_newlines,
+    soften_line_breaks,
+    whole_characters,
+)
 
 if TYPE_CHECKING:
     from spacy.language import Language as Spacy
@@ -67,7 +72,7 @@ def _analysed(documents: Iterable[Document], front_end: FrontEnd) -> Iterator[Do
     def readable() -> Iterator[Document]:
         for doc in documents:
             waiting.append(doc)
-            yield replace(doc, text=soften_line_breaks(plain_newlines(doc.text)))
+            yield replace(doc, text=soften_line_breaks(plain_newlines(whole_characters(doc.text))))
 
     for found in front_end(readable()):
         yield replace(waiting.popleft(), tokens=found.tokens, sentences=found.sentences)

@@ -16,6 +16,7 @@ from rhetorica.document import Span
 
 Break = Literal["hard", "soft", "open"]
 
+_HALVES = re.compile(r"[\ud800-\udfff]")
 _BLANK = re.compile(r"(\n[^\S\n]*\n\s*|[\f\v]\s*)")
 _LIST_MARKER = re.compile(r"\s*(?:[-*•·–—>#]\s|\(?[0-9]{1,3}[.)]\s|\(?[A-Za-z][.)]\s)")
 # Prose is wrapped at some width in this range; wider lines are whole paragraphs.
@@ -29,6 +30,11 @@ def plain_newlines(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", " \n").replace("\r", "\n")
     return text.replace("\u2028", "\n").replace("\u2029", "\n").replace("\x85", "\n")
+
+
+def whole_characters(text: str) -> str:
+    """Replace halves of characters (lone surrogates), which cannot be encoded; keep the length."""
+    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def classify_line_breaks(lines: Sequence[str]) -> list[Break]:

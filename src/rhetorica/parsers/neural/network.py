@@ -8,7 +8,7 @@ the caller asks for on as few places as it likes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -143,6 +143,7 @@ class Encoder:
     """MiniLM in ONNX Runtime: pieces -> states."""
 
     def __init__(self, model: Path | bytes, tokenizer: WordPiece, *, threads: int = 1) -> None:
+        self.model = model
         onnxruntime = import_module("onnxruntime")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -190,6 +191,14 @@ class Network:
         tokenizer = WordPiece(state.file("vocab.txt").decode("utf-8").splitlines())
         encoder = Encoder(state.files[config.encoder], tokenizer, threads=config.threads)
         return cls(config, tokenizer, encoder, weights)
+
+    def with_threads(self, threads: int) -> Network:
+        """Return a network with the same weights whose encoder uses so many threads."""
+        if self._encoder is None or threads == self.config.threads:
+            return self
+        config = replace(self.config, threads=threads)
+        encoder = Encoder(self._encoder.model, self.tokenizer, threads=threads)
+        return Network(config, self.tokenizer, encoder, self.weights)
 
     def states(self, pieces: Pieces) -> Floats:
         """Return the encoder's states of a text, (pieces, dimensions)."""

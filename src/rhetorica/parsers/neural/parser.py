@@ -7,11 +7,10 @@ paragraphs begin, how EDUs hang together) is read off them. What a given documen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import islice, pairwise
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +55,7 @@ class NeuralParser(Stored):
     @classmethod
     def from_state(cls, state: State) -> NeuralParser:
         """Make the parser of a model folder."""
-        return cls(Network.from_state(state), scheme=state.config.treebanks[0])
+        return cls(Network.from_state(state), scheme=(*state.config.treebanks, "gum")[0])
 
     def __call__(self, text: str | Document, *, kbest: int = 1) -> Parse:
         """Parse one text; with ``kbest`` above 1, add the most probable trees."""
@@ -69,21 +68,10 @@ class NeuralParser(Stored):
             return self._parse_dependencies(doc, units, edus, boundaries)
         return self._parse_tree(doc, units, edus, boundaries, kbest)
 
-    def pipe(
-        self, texts: Iterable[str | Document], *, kbest: int = 1, workers: int = 1
-    ) -> Iterator[Parse]:
-        """Parse many texts, in order; ``workers`` of them at a time."""
-        parse = partial(self, kbest=kbest)
-        if workers < 2:
-            yield from map(parse, texts)
-            return
-        waiting = iter(texts)
-        with ThreadPoolExecutor(workers) as pool:
-            # Only a few texts ahead, so that an endless stream does not fill the memory.
-            running = [pool.submit(parse, text) for text in islice(waiting, 2 * workers)]
-            while running:
-                yield running.pop(0).result()
-                running += [pool.submit(parse, text) for text in islice(waiting, 1)]
+    def like(self, *, threads: int | None = None, **changes: Any) -> NeuralParser:
+        """Return one that shares the network, with another scheme or number of threads."""
+        network = self.network if threads is None else self.network.with_threads(threads)
+        return NeuralParser(network, **{"scheme": self.scheme, **changes})
 
     def segment(self, text: str | Document) -> Parse:
         """Find EDUs, sentences and paragraphs only."""

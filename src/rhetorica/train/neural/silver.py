@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from rhetorica.formats.conllu import read_conllu
 from rhetorica.learn.links import sigmoid
-from rhetorica.segmenters.boundaries import Segmenter
+from rhetorica.protocols import Segmenter
 from rhetorica.train.neural.data import EDU, NONE, Example, syntax_example
 
 Floats = npt.NDArray[np.float64]

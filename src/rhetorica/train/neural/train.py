@@ -20,8 +20,8 @@ from torch.nn import functional
 from rhetorica.decode import inside_outside, mbr_cky
 from rhetorica.parsers.neural.network import N_DISTANCES, arc_buckets
 from rhetorica.parsers.neural.wordpiece import WordPiece
+from rhetorica.pipeline import load_segmenter
 from rhetorica.relations import relation_set
-from rhetorica.segmenters import load_segmenter
 from rhetorica.train.neural.data import (
     EDU,
     SENTENCE,

@@ -1,0 +1,442 @@
+"""From raw text to a parse: which parsers and segmenters there are, and one class that runs them.
+
+A `Recipe` names the whole way (language, parser, segmenter, model, syntax, options) as data: what
+the command line, the service, spaCy and batches pass on. `load` makes a `Pipeline` of it. Weights
+are read once in a process, however they are asked for; options belong to one pipeline.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache, partial
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from rhetorica.document import Document
+from rhetorica.errors import InvalidRecipe, ModelError, UnknownName
+from rhetorica.kernels import numeric_threads
+from rhetorica.models import store
+from rhetorica.parses import Parse, Scores
+from rhetorica.protocols import Parser, Segmenter, TextSegmenter
+from rhetorica.segmenters.boundaries import cut
+from rhetorica.text import annotate_all
+from rhetorica.text.layout import whole_characters
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+Layer = Literal["tokens", "syntax", "edus", "tree"]
+AUTO = "auto"
+DEFAULT_PARSER = DEFAULT_SEGMENTER = "neural"
+DEFAULT_MODEL = "gum"
+_SYNTAX: frozenset[Layer] = frozenset({"tokens", "syntax"})
+_EDUS: frozenset[Layer] = frozenset({"edus"})
+_TREE: frozenset[Layer] = frozenset({"tree"})
+_loading = RLock()
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A parser or segmenter that can be had by name: what it needs of a document, what it gives.
+
+    ``where`` names its class, imported when wanted, ``kind`` that of the models it reads, and
+    ``options`` what a pipeline may set without another model.
+    """
+
+    name: str
+    about: str
+    where: str
+    needs: frozenset[Layer]
+    gives: frozenset[Layer]
+    languages: tuple[str, ...] = ("en",)
+    kind: store.Kind = "parser"
+    options: frozenset[str] = frozenset()
+
+
+def _table(*offers: Offer) -> dict[str, Offer]:
+    return {offer.name: offer for offer in offers}
+
+
+_SEARCH = frozenset({"beam", "samples"})
+PARSERS = _table(
+    Offer(
+        "neural",
+        "a small pretrained encoder, RST trees and dependencies; needs no syntax (default)",
+        "rhetorica.parsers.neural:NeuralParser",
+        frozenset(),
+        _EDUS | _TREE,
+        options=frozenset({"scheme", "threads"}),
+    ),
+    Offer(
+        "li2014",
+        "discourse dependencies, linear model and exact decoding (Li et al. 2014)",
+        "rhetorica.parsers.li2014:Li2014Parser",
+        _SYNTAX | _EDUS,
+        _TREE,
+    ),
+    Offer(
+        "shift-reduce",
+        "RST trees in one pass over the text, by votes or a beam (Heilman & Sagae 2015)",
+        "rhetorica.parsers.shift_reduce:ShiftReduceParser",
+        _SYNTAX | _EDUS,
+        _TREE,
+        options=_SEARCH,
+    ),
+    Offer(
+        "codra",
+        "RST trees of sentences, then of the document, by CRFs and CKY (Joty et al. 2015)",
+        "rhetorica.parsers.codra.parser:CodraParser",
+        _SYNTAX | _EDUS,
+        _TREE,
+    ),
+    Offer(
+        "dplp",
+        "RST trees in one pass, words seen through a projection (Ji & Eisenstein 2014)",
+        "rhetorica.parsers.dplp:DPLPParser",
+        _SYNTAX | _EDUS,
+        _TREE,
+        options=_SEARCH,
+    ),
+)
+SEGMENTERS = _table(
+    replace(PARSERS["neural"], about="the neural parser's own; needs no syntax", gives=_EDUS),
+    Offer(
+        "crf",
+        "Heilman & Sagae (2015) with features of our own",
+        "rhetorica.segmenters.crf:CRFSegmenter",
+        _SYNTAX,
+        _EDUS,
+        kind="segmenter",
+    ),
+    Offer(
+        "logistic",
+        "CODRA's (Joty et al. 2015)",
+        "rhetorica.segmenters.logistic:LogisticSegmenter",
+        _SYNTAX,
+        _EDUS,
+        kind="segmenter",
+    ),
+    Offer(
+        "rules",
+        "connectives and punctuation; not trained",
+        "rhetorica.segmenters.baselines:RuleSegmenter",
+        _SYNTAX,
+        _EDUS,
+        kind="segmenter",
+    ),
+    Offer(
+        "sentence",
+        "every sentence is an EDU; not trained",
+        "rhetorica.segmenters.baselines:SentenceSegmenter",
+        _SYNTAX,
+        _EDUS,
+        kind="segmenter",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Which way a text goes, as data: checked when made, hashable, picklable, JSON.
+
+    Without a ``parser`` texts are only segmented; "auto" is the best that is installed for the
+    language and model. Without a ``segmenter``, the parser's own is used, or the CRF. ``model``
+    names a treebank or a folder, ``syntax`` a spaCy pipeline in place of ours. ``options`` may
+    hold ``threads`` (for matrix products; 1) and those of the parser, such as ``beam``.
+
+    >>> recipe = Recipe(parser="shift-reduce", options={"beam": 4, "samples": 0})
+    >>> Recipe.from_json(recipe.to_json()) == recipe
+    True
+    """
+
+    language: str = "en"
+    parser: str | None = DEFAULT_PARSER
+    segmenter: str | None = None
+    model: str = DEFAULT_MODEL
+    syntax: str | None = None
+    options: tuple[tuple[str, Any], ...] | Mapping[str, Any] = ()
+
+    def __post_init__(self) -> None:
+        offers = (*PARSERS.values(), *SEGMENTERS.values())
+        languages = {language for offer in offers for language in offer.languages}
+        if self.language not in languages:
+            raise UnknownName("language", self.language, languages)
+        if self.parser is not None and self.parser not in (AUTO, *PARSERS):
+            raise UnknownName("parser", self.parser, (AUTO, *PARSERS))
+        if self.segmenter is not None and self.segmenter not in SEGMENTERS:
+            raise UnknownName("segmenter", self.segmenter, SEGMENTERS)
+        given = dict(self.options)
+        object.__setattr__(self, "options", tuple(sorted(given.items())))
+        if self.parser == AUTO:
+            return
+        for offer in self.offers:
+            if self.language not in offer.languages:
+                others = ", ".join(offer.languages)
+                raise InvalidRecipe(f"{offer.name} knows {others}, not {self.language!r}")
+        known = {"threads", *(PARSERS[self.parser].options if self.parser else ())}
+        for name in given:
+            if name not in known:
+                raise UnknownName(f"option of {self.parser or self.segmenter}", name, known)
+        if self.syntax is not None:
+            self.require_syntax()
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """What takes part: the parser, and a segmenter where one is needed."""
+        found = [PARSERS[self.parser]] if self.parser else []
+        own = found and "edus" in found[0].gives and self.segmenter in (None, self.parser)
+        if not own:
+            default = "crf" if self.parser else DEFAULT_SEGMENTER
+            found.append(SEGMENTERS[self.segmenter or default])
+        return tuple(found)
+
+    def require_syntax(self) -> None:
+        """Refuse a syntax pipeline that nothing would use."""
+        if not any("syntax" in offer.needs for offer in self.offers):
+            names = " and ".join(offer.name for offer in self.offers)
+            raise InvalidRecipe(
+                f"a syntax pipeline was given, and {names} needs none: leave it out, or choose "
+                "another parser or segmenter"
+            )
+
+    def to_json(self) -> str:
+        """Write the recipe."""
+        return json.dumps(asdict(self) | {"options": dict(self.options)}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Recipe:
+        """Read a recipe."""
+        try:
+            data = dict(json.loads(text))
+        except (TypeError, ValueError) as error:
+            raise InvalidRecipe(f"not the JSON of a recipe: {error}") from None
+        known = [field.name for field in fields(cls)]
+        for name in data:
+            if name not in known:
+                raise UnknownName("field of a recipe", name, known)
+        return cls(**data)
+
+
+class Pipeline:
+    """From raw text to a parse, as a recipe says; made by `load`, safe to share between threads.
+
+    >>> nlp = load("en", parser="li2014")
+    >>> parse = nlp("We stayed at home because it rained.")
+    >>> parse.edus
+    ['We stayed at home', 'because it rained.']
+    >>> parse.dependencies.heads
+    (-1, 0)
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        parser: Parser | None,
+        segmenter: Segmenter | None,
+        syntax: Language | None = None,
+    ) -> None:
+        self.recipe, self.parser, self.segmenter, self.syntax = recipe, parser, segmenter, syntax
+        self._annotates = any("syntax" in offer.needs for offer in recipe.offers)
+        self._threads = int(dict(recipe.options).get("threads", 1))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        syntax = None if self.recipe.syntax else self.syntax
+        return partial(load, syntax=syntax), (self.recipe,)
+
+    def __call__(self, text: str | Document, *, kbest: int = 1) -> Parse:
+        """Parse a text; EDUs, sentences, paragraphs and syntax that a document has are kept."""
+        return next(self.pipe([text], kbest=kbest))
+
+    def pipe(
+        self, texts: Iterable[str | Document], *, kbest: int = 1, workers: int = 1
+    ) -> Iterator[Parse]:
+        """Parse a stream of texts, in order; ``workers`` threads share the work."""
+        if workers > 1:
+            yield from _side_by_side(partial(self, kbest=kbest), texts, workers)
+            return
+        work = self._segment if self.parser is None else partial(self._parse, kbest=kbest)
+        for given, doc in self._prepared(texts, keep_edus=self.parser is not None):
+            yield self._finished(given, doc, work)
+
+    def segment(self, text: str | Document) -> Parse:
+        """Cut a text into EDUs, anew; the result has the probability of each EDU's start."""
+        ((given, doc),) = self._prepared([text], keep_edus=False)
+        return self._finished(given, doc, self._segment)
+
+    def _prepared(
+        self, texts: Iterable[str | Document], *, keep_edus: bool
+    ) -> Iterator[tuple[Document, Document]]:
+        """Yield documents as given, and with the layers that are needed."""
+        given: list[Document] = []
+
+        def clean() -> Iterator[Document]:
+            for text in texts:
+                doc = Document(text) if isinstance(text, str) else text
+                given.append(doc)
+                # Halves of characters cannot be encoded; a mark in their place is as long.
+                doc = replace(doc, text=whole_characters(doc.text))
+                yield doc if keep_edus else replace(doc, edus=())
+
+        docs = annotate_all(clean(), self.syntax) if self._annotates else clean()
+        for doc in docs:
+            if self._annotates and not doc.language:
+                doc = replace(doc, language=self.recipe.language)
+            yield given.pop(0), doc
+
+    def _finished(self, given: Document, doc: Document, work: Any) -> Parse:
+        with numeric_threads(self._threads):
+            parse: Parse = work(doc)
+        if doc.text == given.text:
+            return parse
+        return replace(parse, document=replace(parse.document, text=given.text))
+
+    def _segment(self, doc: Document) -> Parse:
+        segmenter = self.segmenter or cast(Segmenter, self.parser)
+        if not self._annotates:
+            return cast(TextSegmenter, segmenter).segment(doc)
+        return cut(doc, segmenter.boundaries(doc), threshold=segmenter.threshold)
+
+    def _parse(self, doc: Document, kbest: int) -> Parse:
+        parser = cast(Parser, self.parser)
+        if self.segmenter is None:
+            return parser(doc, kbest=kbest)
+        boundaries: tuple[float, ...] = ()
+        if not doc.edus and doc.tokens:
+            segmented = self._segment(doc)
+            doc = segmented.document
+            boundaries = segmented.scores.boundaries if segmented.scores else ()
+        parse = parser(doc, kbest=kbest)
+        scores = replace(parse.scores or Scores(), boundaries=boundaries)
+        return replace(parse, scores=scores if parse.scores or boundaries else None)
+
+
+def _side_by_side(work: Any, items: Iterable[Any], workers: int) -> Iterator[Parse]:
+    """Do the work in threads; only a few items ahead, so that an endless stream fits."""
+    waiting = iter(items)
+    with ThreadPoolExecutor(workers) as pool:
+        running = [pool.submit(work, item) for item in islice(waiting, 2 * workers)]
+        while running:
+            yield running.pop(0).result()
+            running += [pool.submit(work, item) for item in islice(waiting, 1)]
+
+
+def load(
+    language: str | Recipe = "en",
+    *,
+    parser: str | None = DEFAULT_PARSER,
+    model: str | Path = DEFAULT_MODEL,
+    segmenter: str | None = None,
+    syntax: Language | str | None = None,
+    **options: Any,
+) -> Pipeline:
+    """Load everything that turns raw text into a parse: what a recipe says, or these settings.
+
+    ``parser`` and ``segmenter`` are names of `PARSERS` and `SEGMENTERS`; "auto" is the best parser
+    that is installed. ``model`` names the treebank whose conventions and relations to follow (gum:
+    general text with GUM's relations; scidtb: scientific abstracts), or a model folder. ``syntax``
+    may be any spaCy pipeline with a tagger and a parser, or its name, in place of ours. Options
+    are those of `Recipe`.
+    """
+    if isinstance(language, Recipe):
+        recipe = language
+    else:
+        named = syntax if isinstance(syntax, str) else None
+        recipe = Recipe(language, parser, segmenter, str(model), named, options)
+    if recipe.parser == AUTO:
+        best = store.find("parser", None, recipe.model, recipe.language)
+        recipe = replace(recipe, parser=best.name)
+    if syntax is not None:
+        recipe.require_syntax()
+    nlp = _spacy(recipe.syntax) if recipe.syntax else cast("Language | None", syntax)
+    chosen: Parser | None = None
+    found: Segmenter | None = None
+    options, bank = dict(recipe.options), recipe.model
+    for offer in recipe.offers:
+        if "tree" in offer.gives:
+            chosen, bank = _made(offer, bank, recipe.language, options)
+            if not store.models("segmenter", treebank=bank):
+                bank = DEFAULT_MODEL
+        else:
+            found, _ = _made(offer, bank, recipe.language)
+    return Pipeline(recipe, chosen, found, nlp)
+
+
+def load_parser(
+    name: str = DEFAULT_PARSER, model: str | Path = DEFAULT_MODEL, **options: Any
+) -> Parser:
+    """Return a parser of documents that have the layers it needs; see `load`."""
+    recipe = Recipe(parser=name, options=options)
+    parser: Parser = _made(recipe.offers[0], str(model), "en", options)[0]
+    return parser
+
+
+def load_segmenter(name: str = "crf", model: str | Path = DEFAULT_MODEL) -> Segmenter:
+    """Return a segmenter of documents with tokens and syntax; see `load`."""
+    recipe = Recipe(parser=None, segmenter=name)
+    segmenter: Segmenter = _made(recipe.offers[0], str(model), "en")[0]
+    return segmenter
+
+
+def _made(
+    offer: Offer, model: str, language: str, options: Mapping[str, Any] | None = None
+) -> tuple[Any, str]:
+    """Return a parser or segmenter with weights that are shared, and the treebank it follows."""
+    module, _, name = offer.where.partition(":")
+    made = getattr(import_module(module), name)
+    if not issubclass(made, store.Stored):
+        return made(), model
+    config = store.find(offer.kind, offer.name, model, language)
+    with _loading:
+        shared = _weights(made, config.folder.resolve())
+    banks = config.treebanks or (DEFAULT_MODEL,)
+    bank = model if model in banks else banks[0]
+    wanted: dict[str, Any] = {"scheme": bank} if len(banks) > 1 else {}
+    wanted |= {name: value for name, value in (options or {}).items() if name in offer.options}
+    return shared.like(**wanted), bank
+
+
+@cache
+def _weights(made: Any, folder: Path) -> Any:
+    return made.load(folder)
+
+
+@cache
+def _spacy(name: str) -> Language:
+    import spacy
+
+    try:
+        return spacy.load(name)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot load the spaCy pipeline {name!r}: {error}") from None
+
+
+def segment(
+    text: str | Document,
+    *,
+    segmenter: str = DEFAULT_SEGMENTER,
+    model: str | Path = DEFAULT_MODEL,
+    syntax: Language | str | None = None,
+) -> Document:
+    """Cut a text into EDUs; layers that a document has (gold syntax, sentences) are used.
+
+    >>> segment("We stayed because it rained.").edu_texts
+    ['We stayed', 'because it rained.']
+    """
+    return next(segment_all([text], segmenter=segmenter, model=model, syntax=syntax)).document
+
+
+def segment_all(
+    texts: Iterable[str | Document],
+    *,
+    segmenter: str = DEFAULT_SEGMENTER,
+    model: str | Path = DEFAULT_MODEL,
+    syntax: Language | str | None = None,
+) -> Iterator[Parse]:
+    """Cut a stream of texts into EDUs; the results carry the probability of each EDU's start."""
+    return load(parser=None, segmenter=segmenter, model=model, syntax=syntax).pipe(texts)

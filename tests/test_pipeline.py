@@ -1,0 +1,173 @@
+"""Recipes as data, and pipelines made of them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+
+from rhetorica import Document, kernels, load
+from rhetorica.errors import InvalidRecipe, ModelError, UnknownName
+from rhetorica.pipeline import PARSERS, SEGMENTERS, Pipeline, Recipe, load_parser, load_segmenter
+
+TEXT = "We stayed at home because it rained. It was late, but nobody slept."
+RECIPES = [
+    Recipe(),
+    Recipe(parser=None, segmenter="rules"),
+    Recipe(parser="auto", model="scidtb"),
+    Recipe(parser="shift-reduce", options={"samples": 0, "beam": 2, "threads": 2}),
+    Recipe("en", "li2014", "neural", "some/folder", "xx_pipeline"),
+]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_is_data(recipe: Recipe) -> None:
+    assert Recipe.from_json(recipe.to_json()) == recipe
+    assert pickle.loads(pickle.dumps(recipe)) == recipe
+    assert len({recipe, Recipe.from_json(recipe.to_json())}) == 1
+    assert set(json.loads(recipe.to_json())) == set(Recipe.__dataclass_fields__)
+
+
+def test_the_order_of_options_does_not_matter() -> None:
+    first = Recipe(parser="dplp", options={"beam": 2, "samples": 0})
+    assert first == Recipe(parser="dplp", options=(("samples", 0), ("beam", 2)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"parser": "li2041"}, "Did you mean 'li2014'"),
+        ({"segmenter": "crff"}, "Did you mean 'crf'"),
+        ({"language": "tlh"}, "unknown language 'tlh'"),
+        ({"parser": "li2014", "options": {"beam": 4}}, "unknown option of li2014 'beam'"),
+        ({"parser": "shift-reduce", "options": {"beem": 4}}, "Did you mean 'beam'"),
+    ],
+)
+def test_names_that_are_not_known(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnknownName, match=message):
+        Recipe(**settings)
+
+
+def test_json_that_is_no_recipe() -> None:
+    for text in ("", "[1]", "7", "null"):
+        with pytest.raises(InvalidRecipe, match="not the JSON"):
+            Recipe.from_json(text)
+    with pytest.raises(UnknownName, match="Did you mean 'parser'"):
+        Recipe.from_json('{"parsers": "neural"}')
+
+
+def test_tables_name_classes_that_keep_their_promises() -> None:
+    for name, offer in PARSERS.items():
+        assert load_parser(name).name == name == offer.name
+        assert "tree" in offer.gives
+    for name, offer in SEGMENTERS.items():
+        assert load_segmenter(name).name == name == offer.name
+        assert "edus" in offer.gives
+
+
+def test_syntax_that_nobody_would_use_is_refused() -> None:
+    blank = spacy.blank("en")
+    for settings in ({}, {"parser": None}, {"segmenter": "neural"}):
+        with pytest.raises(InvalidRecipe, match="neural needs none"):
+            load(syntax=blank, **settings)  # type: ignore[arg-type]
+    with pytest.raises(InvalidRecipe, match="neural needs none"):
+        Recipe(syntax="en_core_web_sm")
+    with pytest.raises(ModelError, match="no_such_pipeline"):
+        load(parser="li2014", syntax="no_such_pipeline")
+    assert load(segmenter="crf", syntax=blank).syntax is blank
+
+
+def test_auto_is_the_best_that_is_installed() -> None:
+    nlp = load("en", parser="auto")
+    assert nlp.recipe.parser == "neural"
+    assert nlp(TEXT) == load("en")(TEXT)
+
+
+def weights(parser: Any) -> Any:
+    return parser.models_["structure"].weights
+
+
+def test_weights_are_read_once_and_settings_are_ones_own() -> None:
+    first, second = load_parser("shift-reduce"), load(parser="shift-reduce", model="gum")
+    third: Any = load(Recipe(parser="shift-reduce", options={"samples": 0, "beam": 1})).parser
+    folder: Any = load(parser="shift-reduce", model=Path(third_folder())).parser
+    assert weights(first) is weights(second.parser) is weights(third) is weights(folder)
+    assert (third.settings.samples, third.settings.beam) == (0, 1)
+    mine: Any = second.parser
+    mine.settings = replace(mine.settings, samples=3)
+    again: Any = load_parser("shift-reduce")
+    assert again.settings.samples == 16
+
+
+def third_folder() -> Path:
+    from rhetorica.models.store import find
+
+    return find("parser", "shift-reduce", "gum").folder
+
+
+def test_one_network_for_both_treebanks() -> None:
+    gum: Any = load("en").parser
+    scidtb: Any = load("en", model="scidtb").parser
+    segmenter: Any = load_segmenter("neural")
+    assert gum.network is scidtb.network is segmenter.network
+    assert (gum.scheme, scidtb.scheme) == ("gum", "scidtb")
+    more: Any = load("en", threads=2).parser
+    assert more.network.config.threads == 2
+    assert more.network.weights is gum.network.weights
+
+
+@pytest.mark.parametrize("recipe", [RECIPES[0], RECIPES[1], RECIPES[3]])
+def test_a_pipeline_is_its_recipe(recipe: Recipe) -> None:
+    nlp = load(recipe)
+    assert isinstance(nlp, Pipeline)
+    again = pickle.loads(pickle.dumps(nlp))
+    assert again.recipe == recipe
+    assert again(TEXT) == nlp(TEXT)
+
+
+def test_workers_keep_the_order() -> None:
+    nlp = load(parser="li2014")
+    texts = [f"{TEXT} {'It rained. ' * n}" for n in range(7)]
+    assert list(nlp.pipe(iter(texts), workers=3)) == [nlp(text) for text in texts]
+    assert list(nlp.pipe(iter(texts))) == [nlp(text) for text in texts]
+
+
+@pytest.mark.parametrize("settings", [{}, {"parser": "li2014"}, {"parser": None}])
+def test_segmenting_is_done_anew(settings: dict[str, Any]) -> None:
+    doc = Document.from_edus(["We stayed at home because it", "rained."], id="mine")
+    nlp = load(**settings)
+    parse = nlp.segment(doc)
+    assert parse.edus == ["We stayed at home", "because it rained."]
+    assert (parse.id, parse.document.language) == ("mine", "en")
+    assert parse.scores is not None
+    assert nlp(doc).edus == (parse.edus if nlp.parser is None else doc.edu_texts)
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_halves_of_characters_stay_in_the_text(name: str) -> None:
+    text = "We stayed \ud83c at home because\udf27 it rained."
+    parse = load(parser=name)(text)
+    assert parse.document.text == text
+    assert len(parse.edus) == 2
+
+
+def test_matrix_products_keep_to_one_thread() -> None:
+    import threadpoolctl
+
+    def threads() -> list[int]:
+        found = threadpoolctl.threadpool_info()
+        return [pool["num_threads"] for pool in found if pool["user_api"] == "blas"]
+
+    np.dot(np.ones((2, 2)), np.ones((2, 2)))
+    before = threads()
+    with kernels.numeric_threads(1):
+        with kernels.numeric_threads(2):
+            assert set(threads()) <= {1}
+        assert set(threads()) <= {1}
+    assert threads() == before
