@@ -72,11 +72,12 @@ def part(loops: Callable[P, R]) -> Part[P, R]:
     return Part(loops)
 
 
-def _compile(loops: FunctionType, *, cached: bool) -> Callable[..., Any]:
+def _compile(loops: FunctionType, *, cached: bool, **options: str) -> Callable[..., Any]:
     njit = importlib.import_module("numba").njit
     parts = _parts(loops)
     if parts:
-        own = {name: _compile(found.loops, cached=False) for name, found in parts.items()}
+        # Calls with many arrays are slow: parts are put in the place where they are called.
+        own = {n: _compile(p.loops, cached=False, inline="always") for n, p in parts.items()}
         known = {**loops.__globals__, **own}
         ready = FunctionType(loops.__code__, known, loops.__name__, loops.__defaults__)
         # numba looks for machine code by file, name and date. A part may change in another file, so
@@ -84,7 +85,7 @@ def _compile(loops: FunctionType, *, cached: bool) -> Callable[..., Any]:
         ready.__module__ = loops.__module__
         ready.__qualname__ = f"{loops.__name__}_{_digest(loops)[:12]}"
         loops = ready
-    return cast("Callable[..., Any]", njit(loops, cache=cached, **_OPTIONS))
+    return cast("Callable[..., Any]", njit(loops, cache=cached, **_OPTIONS, **options))
 
 
 def _parts(loops: FunctionType) -> dict[str, Part[Any, Any]]:

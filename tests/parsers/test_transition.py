@@ -32,13 +32,12 @@ from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import (
     ATTRIBUTES,
     BITS,
-    POINTERS,
-    STATE,
     StateReader,
     Templates,
     Units,
     known_bits,
 )
+from rhetorica.parsers.transition.looks import POINTERS, STATE
 from rhetorica.parsers.transition.templates import LABEL, PAPER, PAPER_BAGS, STRUCTURE
 from rhetorica.parsers.transition.voting import WholeSteps, draw, vote
 from rhetorica.text import annotate

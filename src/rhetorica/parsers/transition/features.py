@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from rhetorica.features.edus import EDUTable, hashed
 from rhetorica.features.syntax import Syntax
 from rhetorica.kernels import compiled, part
 from rhetorica.learn.hashing import MIX, Rows, Words, spread, top_bits
+from rhetorica.parsers.transition.looks import POINTERS, STATE, look
 from rhetorica.parsers.transition.system import Forest, Ints
 
 Bits = npt.NDArray[np.uint8]
@@ -37,36 +37,6 @@ ATTRIBUTES = (
     "tokens", "fromstart", "fromend",
 )  # fmt: skip
 """Attributes of EDUs: those of `EDUTable`, and what `_more_strings` adds."""
-
-POINTERS = (
-    "s0head", "s0first", "s0last", "s0top", "s1head", "s1first", "s1last", "s1top", "s2head",
-    "s2first", "s2last", "q0", "q1", "next", "s0left", "s0right", "s1left", "s1right",
-)  # fmt: skip
-"""EDUs that a state points to: of the three top subtrees the head, first and last EDU and the one
-that is highest in the sentence's syntax; of the queue the first two and the next sentence's first;
-the heads of the parts of the two top subtrees."""
-
-_OF_ITEM = ("label", "nuclearity", "left", "right", "edus", "sentences", "paragraphs", "level",
-            "start")  # fmt: skip
-_PAIRS = tuple(combinations(range(4), 2))
-_NAMES = ("s0", "s1", "s2", "q0")
-_OF_PAIR = ("distance", "same", "dominance", "between")
-
-STATE = (
-    "always",
-    *(f"s{i}.{name}" for i in range(3) for name in _OF_ITEM),
-    "q0.start",
-    *(f"{_NAMES[a]}-{_NAMES[b]}.{name}" for a, b in _PAIRS for name in _OF_PAIR),
-    *(f"{name}.{what}" for name in ("s1-s0", "s0-q0", "s1-q0", "s2-s1")
-      for what in ("syntax", "syntaxrel")),
-    "s1-s0.overlap", "s0-q0.overlap", "s1-s0.cohesion", "s0-q0.cohesion", "s1-q0.cohesion",
-    "s1-next.cohesion",
-    "q0.tosentence", "q0.toparagraph", "q0.todocument",
-    "stack.depth", "stack.insentence", "stack.inparagraph",
-    "document.edus", "document.paragraphs",
-    "s0.insentence", "s1.insentence", "s0.openparagraph", "s1.openparagraph",
-)  # fmt: skip
-"""Atoms of the state itself; see `_look` for what they mean."""
 
 _PLACE = {name: place for place, name in enumerate(STATE)}
 _SHIFT = np.uint64(29)
@@ -303,7 +273,7 @@ class StateReader:
             self._tops = tops
         units = self.units
         return Looks(
-            *_look(
+            *look(
                 forest.items,
                 states,
                 forest.n_edus,
@@ -316,8 +286,6 @@ class StateReader:
                 units.lemma_offsets,
                 units.sentence_lemmas,
                 units.sentence_offsets,
-                len(STATE),
-                len(POINTERS),
             )
         )
 
@@ -357,223 +325,6 @@ _NO_BITS = np.zeros(0, dtype=np.uint8)
 def known_bits(table: Rows) -> Bits:
     """Return a bit for each entry of a table: whether it is not 0."""
     return np.packbits(table != 0, bitorder="little")
-
-
-@compiled
-def _look(
-    items: Ints,
-    states: Ints,
-    n: int,
-    nuclearities: Ints,
-    tops: Ints,
-    places: Ints,
-    dominators: Ints,
-    dominations: Ints,
-    lemmas: Ints,
-    lemma_offsets: Ints,
-    sentence_lemmas: Ints,
-    sentence_offsets: Ints,
-    n_values: int,
-    n_pointers: int,
-) -> tuple[Ints, Ints]:
-    """Compute atoms (states, `STATE`) and pointers (states, `POINTERS`).
-
-    The order of what is written is that of the two lists of names. EDU n stands for no EDU.
-    """
-    start, end, head, left, right, action, below, depth = 0, 1, 2, 3, 4, 5, 6, 7
-    values = np.zeros((len(states), n_values), dtype=np.int64)
-    pointers = np.full((len(states), n_pointers), n, dtype=np.int64)
-    edges = np.array([1, 2, 3, 4, 5, 7, 10, 15, 25, 50])
-    stack = np.zeros(3, dtype=np.int64)
-    heads = np.zeros(4, dtype=np.int64)
-    firsts = np.zeros(4, dtype=np.int64)
-    lasts = np.zeros(4, dtype=np.int64)
-    last_paragraph = places[n, 1]
-    for row in range(len(states)):
-        v, p = values[row], pointers[row]
-        state = states[row]
-        stack[0] = state
-        stack[1] = items[state, below]
-        stack[2] = items[stack[1], below]
-        queue = items[state, end]
-        # The EDU of the top subtree that is highest in the sentence's syntax.
-        if items[state, action] == 0:
-            tops[state] = items[state, start]
-        elif items[state, action] > 0:
-            above, under = tops[items[state, left]], tops[items[state, right]]
-            split = items[items[state, right], start]
-            if split <= dominators[above] < items[state, end]:
-                above = under
-            tops[state] = above
-        k = 0
-        v[k] = 1
-        k += 1
-        for i in range(3):
-            item = stack[i]
-            there = item > 0
-            first, last = items[item, start], items[item, end] - 1
-            heads[i] = items[item, head] if there else n
-            firsts[i] = first if there else n
-            lasts[i] = last if there else n
-            v[k] = items[item, action]
-            v[k + 1] = nuclearities[items[item, action]] if there else -2
-            v[k + 2] = items[items[item, left], action]
-            v[k + 3] = items[items[item, right], action]
-            if there:
-                v[k + 4] = np.searchsorted(edges, last + 1 - first, side="right")
-                v[k + 5] = np.searchsorted(
-                    edges, places[last, 0] - places[first, 0] + 1, side="right"
-                )
-                v[k + 6] = np.searchsorted(
-                    edges, places[last, 1] - places[first, 1] + 1, side="right"
-                )
-                # What the subtree is: part of a sentence, a sentence, some of a paragraph, ...
-                opens, closes = places[first, 2], places[last + 1, 2]
-                level = 5
-                if opens == 0 or closes == 0:
-                    level = 0 if places[first, 0] == places[last, 0] else 1
-                elif places[first, 0] == places[last, 0]:
-                    level = 2
-                elif places[first, 1] == places[last, 1]:
-                    level = 3
-                elif opens < 2 or closes < 2:
-                    level = 4
-                if level > 1 and opens >= 2 and closes >= 2:
-                    level += 4
-                v[k + 7] = level
-                v[k + 8] = places[first, 2]
-            else:
-                for j in range(4, 9):
-                    v[k + j] = -1
-            k += 9
-        v[k] = places[queue, 2]
-        k += 1
-        heads[3] = firsts[3] = lasts[3] = queue
-        # Pairs of heads, as Heilman & Sagae have them.
-        for a in range(4):
-            for b in range(a + 1, 4):
-                one, two = heads[a], heads[b]
-                if one < n and two < n:
-                    far = abs(one - two)
-                    v[k] = min(far, 5)
-                    v[k + 1] = 1 + (places[one, 0] == places[two, 0])
-                    dominance = 1
-                    if firsts[b] <= dominators[one] <= lasts[b]:
-                        dominance = 2
-                    elif firsts[a] <= dominators[two] <= lasts[a]:
-                        dominance = 3
-                    v[k + 2] = dominance
-                    gap = abs(places[one, 0] - places[two, 0])
-                    jump = abs(places[one, 1] - places[two, 1])
-                    if jump:
-                        v[k + 3] = 40 + np.searchsorted(edges, jump, side="right")
-                    elif gap:
-                        v[k + 3] = 20 + np.searchsorted(edges, gap, side="right")
-                    else:
-                        v[k + 3] = np.searchsorted(edges, far, side="right")
-                else:
-                    v[k + 3] = -1
-                k += 4
-        # Whether one subtree hangs on the other in the sentence's syntax, and how.
-        for pair in range(4):
-            one = tops[stack[1]] if pair == 0 or pair == 2 else tops[stack[0]]
-            if pair == 3:
-                one = tops[stack[2]]
-            ours = stack[1] if pair == 0 or pair == 2 else stack[0]
-            if pair == 3:
-                ours = stack[2]
-            theirs = stack[0] if pair == 0 else stack[1]
-            two = tops[theirs]
-            low, high = items[theirs, start], items[theirs, end]
-            if pair == 1 or pair == 2:
-                two, low = queue, queue
-                high = places[queue, 3]
-            code, relation = 0, 0
-            if ours > 0 and two < n and high > low:
-                code = 1
-                over, upper = dominators[one], dominators[two]
-                if places[one, 0] != places[two, 0]:
-                    code = 2
-                elif low <= over < high:
-                    code, relation = (3 if over == two else 4), dominations[one]
-                elif items[ours, start] <= upper < items[ours, end]:
-                    code, relation = (5 if upper == one else 6), dominations[two]
-                elif over >= 0 and over == upper:
-                    code = 7
-            v[k] = code
-            v[k + 1] = code * 65536 + relation
-            k += 2
-        # Content words that two EDUs, or their sentences, share.
-        after = places[queue, 3]
-        for pair in range(6):
-            one = heads[1] if pair in (0, 2, 4, 5) else heads[0]
-            two = heads[0] if pair in (0, 2) else queue
-            if pair == 5:
-                two = after
-            shared = -1
-            if one < n and two < n:
-                shared = 0
-                if pair < 2:
-                    i, i_end = lemma_offsets[one], lemma_offsets[one + 1]
-                    j, j_end = lemma_offsets[two], lemma_offsets[two + 1]
-                    of = lemmas
-                else:
-                    x, y = places[one, 0], places[two, 0]
-                    i, i_end = sentence_offsets[x], sentence_offsets[x + 1]
-                    j, j_end = sentence_offsets[y], sentence_offsets[y + 1]
-                    of = sentence_lemmas
-                    if x == y:
-                        shared, i = 9, i_end
-                while i < i_end and j < j_end:
-                    if of[i] == of[j]:
-                        shared += 1
-                        i += 1
-                        j += 1
-                    elif of[i] < of[j]:
-                        i += 1
-                    else:
-                        j += 1
-                if shared < 9:
-                    shared = min(shared, 3)
-            v[k] = shared
-            k += 1
-        v[k] = min(places[queue, 3] - queue, 5)
-        v[k + 1] = np.searchsorted(edges, places[queue, 5], side="right") if queue < n else -1
-        v[k + 2] = np.searchsorted(edges, last_paragraph - places[queue, 1], side="right")
-        k += 3
-        # How much of the stack belongs to the sentence, the paragraph, on top.
-        v[k] = np.searchsorted(edges, items[state, depth], side="right")
-        in_sentence = in_paragraph = 0
-        at = state
-        while at > 0 and in_paragraph < 6:
-            if places[items[at, end] - 1, 1] != places[queue - 1, 1]:
-                break
-            in_paragraph += 1
-            if places[items[at, end] - 1, 0] == places[queue - 1, 0] and in_sentence < 4:
-                in_sentence += 1
-            at = items[at, below]
-        v[k + 1] = in_sentence
-        v[k + 2] = in_paragraph
-        v[k + 3] = np.searchsorted(edges, n // 10, side="right")
-        v[k + 4] = np.searchsorted(edges, last_paragraph, side="right")
-        k += 5
-        # Whether a subtree starts in the middle of a sentence, or of a paragraph.
-        for i in range(2):
-            v[k + i] = -1 if firsts[i] == n else (places[firsts[i], 2] == 0)
-            v[k + 2 + i] = -1 if firsts[i] == n else (places[firsts[i], 2] < 2)
-        for i in range(2):
-            p[4 * i] = heads[i]
-            p[4 * i + 1] = firsts[i]
-            p[4 * i + 2] = lasts[i]
-            p[4 * i + 3] = tops[stack[i]] if stack[i] > 0 else n
-            if items[stack[i], left] > 0:
-                p[14 + 2 * i] = items[items[stack[i], left], head]
-                p[15 + 2 * i] = items[items[stack[i], right], head]
-        p[8], p[9], p[10] = heads[2], firsts[2], lasts[2]
-        p[11] = queue
-        p[12] = min(queue + 1, n)
-        p[13] = after
-    return values, pointers
 
 
 @part

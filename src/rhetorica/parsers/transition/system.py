@@ -142,6 +142,9 @@ class Item(IntEnum):
     DEPTH = 7
 
 
+START, END, HEAD, LEFT, RIGHT, ACTION, BELOW, DEPTH = map(int, Item)  # as kernels want them
+
+
 class Forest:
     """The items, and so the states, of a search over one document.
 
@@ -227,25 +230,24 @@ class Forest:
 @compiled
 def _apply(items: Ints, size: int, states: Ints, actions: Ints, right_headed: Flags) -> None:
     """Write the items that actions make below the first ``size``; columns as in `Item`."""
-    start, end, head, left, right, action, below, depth = 0, 1, 2, 3, 4, 5, 6, 7
     for i in range(len(states)):
         state, taken, new = states[i], actions[i], size + i
-        other = items[state, below]
-        items[new, action] = taken
+        other = items[state, BELOW]
+        items[new, ACTION] = taken
         if taken == 0:
-            items[new, start] = items[new, head] = items[state, end]
-            items[new, end] = items[state, end] + 1
-            items[new, left] = items[new, right] = 0
-            items[new, below] = state
-            items[new, depth] = items[state, depth] + 1
+            items[new, START] = items[new, HEAD] = items[state, END]
+            items[new, END] = items[state, END] + 1
+            items[new, LEFT] = items[new, RIGHT] = 0
+            items[new, BELOW] = state
+            items[new, DEPTH] = items[state, DEPTH] + 1
         else:
-            items[new, start] = items[other, start]
-            items[new, end] = items[state, end]
-            items[new, head] = items[state if right_headed[taken] else other, head]
-            items[new, left] = other
-            items[new, right] = state
-            items[new, below] = items[other, below]
-            items[new, depth] = items[other, depth]
+            items[new, START] = items[other, START]
+            items[new, END] = items[state, END]
+            items[new, HEAD] = items[state if right_headed[taken] else other, HEAD]
+            items[new, LEFT] = other
+            items[new, RIGHT] = state
+            items[new, BELOW] = items[other, BELOW]
+            items[new, DEPTH] = items[other, DEPTH]
 
 
 def left_branching(tree: RSTTree) -> RSTTree:
