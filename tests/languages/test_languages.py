@@ -22,9 +22,8 @@ from rhetorica.languages import (
     recognise,
     settle,
 )
-from rhetorica.parsers import PARSERS, load_parser
 from rhetorica.parsers.li2014 import Li2014Parser
-from rhetorica.segmenters import SEGMENTERS, load_segmenter, segment
+from rhetorica.pipeline import PARSERS, SEGMENTERS, load_parser, load_segmenter, segment
 from rhetorica.text import annotate, annotate_all
 
 CHINESE = "昨天下了一整天的雨，所以我们没有出门。今天天气好了，大家都去公园散步。"
