@@ -26,6 +26,7 @@ from rhetorica.train.treebank import Syntax
 
 OWN_STEPS = {
     "neural": "Train the neural parser; needs torch (the extra `train`).",
+    "syntax": "Train the English syntax pipeline; needs spaCy's lookups (the extra `train`).",
 }
 Parameter = inspect.Parameter
 
@@ -59,6 +60,8 @@ def make_command(name: str) -> Callable[..., None]:
     """Return the function behind a subcommand, with an option for each of its settings."""
     if name == "neural":
         return _neural()
+    if name == "syntax":
+        return _syntax()
     return _on_treebank(TRAINABLE[name])
 
 
@@ -151,6 +154,37 @@ def _neural() -> Callable[..., None]:
         "`rhetorica train neural --minilm minilm/ --gum gum/ --out run`"
     )
     return _command(doc, own, settings, run)
+
+
+def _syntax() -> Callable[..., None]:
+    from rhetorica.train.syntax import Settings
+
+    own = {
+        "gum": (
+            Annotated[Path, typer.Option(help="GUM's folder, with dep/ and splits/.")],
+            Parameter.empty,
+        ),
+        "ewt": (
+            Annotated[Path, typer.Option(help="Folder of en_ewt-ud-*.conllu(.gz).")],
+            Parameter.empty,
+        ),
+        "out": (Out, Parameter.empty),
+    }
+
+    def run(given: dict[str, Any]) -> None:
+        from rhetorica.train.syntax import train_syntax
+
+        [settings] = _settings(Settings, given)
+        with training() as tell:
+            train_syntax(
+                given["gum"], given["ewt"], given["out"], settings, tell=tell, command=_said()
+            )
+
+    doc = (
+        f"{OWN_STEPS['syntax']}\n\nExample: `rhetorica train syntax --gum gum/ --ewt ud_en_ewt/ "
+        "--out my_syntax`"
+    )
+    return _command(doc, own, Settings, run)
 
 
 def _command(

@@ -1,6 +1,6 @@
 """English: Penn Treebank tags, and a spaCy pipeline for tokens, sentences and syntax.
 
-The pipeline that ships with the package is trained by ``scripts/train_syntax.py``.
+The pipeline that ships with the package is trained by ``rhetorica train syntax``.
 """
 
 from __future__ import annotations

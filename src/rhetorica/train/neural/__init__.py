@@ -20,7 +20,7 @@ def train_neural(
     *,
     start: Path | str | None = None,
     ewt: Path | str | None = None,
-    log: Callable[[str], None] = print,
+    log: Callable[[str], None] = lambda _: None,
     **settings: Any,
 ) -> Path:
     """Train on corpora (name -> folder; "gum" must be there) and return the model directory.

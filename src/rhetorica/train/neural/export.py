@@ -45,7 +45,7 @@ these weights commercially, or train your own without those genres.
 
 ## Training
 
-`scripts/train_neural.py`, twice: a first run on gold data alone (docs/neural.md has its command),
+`rhetorica train neural`, twice: a first run on gold data alone (docs/neural.md has its command),
 and one from its weights, with English-EWT, and these settings:
 
 {settings}

@@ -523,7 +523,7 @@ def train(
     *,
     start: Path | str | None = None,
     ewt: Path | str | None = None,
-    log: Callable[[str], None] = print,
+    log: Callable[[str], None] = lambda _: None,
 ) -> Run:
     """Train on the given corpora (name -> folder; ``gum`` must be there).
 

@@ -1,0 +1,92 @@
+"""A syntax pipeline trained for one epoch on three little documents of our own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lessons import LESSONS
+from rhetorica import Parse, RSTTree
+from rhetorica.cli import app
+from rhetorica.document import Document, Span, Token
+from rhetorica.formats.conllu import write_conllu
+from rhetorica.models.store import Config
+from rhetorica.text import annotate
+from rhetorica.train.syntax import score
+from rhetorica.train.syntax.examples import paragraphs_of
+
+pytest.importorskip("spacy_lookups_data", reason="spacy-lookups-data is not installed")
+
+
+def parses() -> list[Parse]:
+    """Return documents with a paragraph for each EDU."""
+    return [
+        Parse(annotate(Document.from_edus(units, joiner="\n\n")), RSTTree(len(units), joins))
+        for units, joins in LESSONS
+    ]
+
+
+def corpus(folder: Path) -> tuple[Path, Path]:
+    """Lay out three documents as GUM, and one of them again as English-EWT."""
+    gum, ewt = folder / "gum", folder / "ewt"
+    for place in (gum / "rst" / "rstweb", gum / "dep", gum / "splits", ewt):
+        place.mkdir(parents=True)
+    names = []
+    for number, parse in enumerate(parses()):
+        names.append(f"GUM_test_{number}")
+        doc = parse.document
+        # GUM's trees have words with spaces between them.
+        words = [" ".join(doc.form(doc.tokens[i]) for i in group) for group in doc.edu_tokens()]
+        spaced = Parse(Document.from_edus(words), parse.tree)
+        (gum / "rst" / "rstweb" / f"{names[-1]}.rs4").write_text(spaced.to_rs3(), "utf-8")
+        (gum / "dep" / f"{names[-1]}.conllu").write_text(write_conllu(parse), "utf-8")
+    for split in ("train", "dev"):
+        (gum / "splits" / f"{split}.txt").write_text("\n".join(names))
+    (ewt / "en_ewt-ud-train.conllu").write_text(write_conllu(parses()[0]), "utf-8")
+    return gum, ewt
+
+
+def test_a_short_training(tmp_path: Path) -> None:
+    import spacy
+
+    gum, ewt = corpus(tmp_path)
+    out = tmp_path / "my_syntax"
+    small = "--epochs 1 --width 16 --depth 1 --hidden 8 --min-actions 1 --gum-only-epochs 0".split()
+    result = CliRunner().invoke(
+        app, ["train", "syntax", "--gum", str(gum), "--ewt", str(ewt), "--out", str(out), *small]
+    )
+    assert result.exit_code == 0, result.output
+    config = Config.read(out)
+    assert (config.kind, config.treebanks, config.settings["width"]) == (
+        "syntax",
+        ("gum", "ewt"),
+        16,
+    )
+    assert config.check() == out
+    assert "my_syntax" in (out / "README.md").read_text("utf-8")
+    # Strings of the training texts are not in the folder.
+    strings = json.loads((out / "vocab" / "strings.json").read_text("utf-8"))
+    assert "umbrella" not in strings
+    nlp = spacy.load(out)
+    doc = annotate("The old umbrella can't be mended.", nlp)
+    assert [doc.form(token) for token in doc.tokens][3:6] == ["ca", "n't", "be"]
+    assert score(nlp, [parse.document for parse in parses()])["tokens"].f1 == 1
+
+
+def test_words_are_counted_where_they_stand() -> None:
+    def doc(*tokens: Token) -> Document:
+        return Document("It rains.", tokens=tokens, sentences=(Span(0, 9),))
+
+    right = doc(
+        Token(0, 2, lemma="it", pos="PRON", tag="PRP", head=1, deprel="nsubj"),
+        Token(3, 8, lemma="rain", pos="VERB", tag="VBZ", head=-1, deprel="root"),
+        Token(8, 9, lemma=".", pos="PUNCT", tag=".", head=1, deprel="punct"),
+    )
+    [paragraph] = paragraphs_of(right)
+    [sentence] = paragraph
+    assert sentence.words == ["It", "rains", "."]
+    assert sentence.spaces == [True, False, False]
+    assert (sentence.heads, sentence.deps) == ([1, 1, 1], ["nsubj", "ROOT", "punct"])
