@@ -24,6 +24,23 @@ def test_a_clear_difference():
     assert found.documents == 40
 
 
+def test_no_resample_is_as_large_and_yet_the_p_value_is_not_zero():
+    # The observed sample is one of those that equal systems could give.
+    found = paired_bootstrap(scores(*[9] * 20), scores(*[5] * 20), resamples=99)
+    assert found.p_value == 1 / 100
+
+
+def test_the_interval_leaves_out_as_much_below_as_above():
+    # One document of four differs, by 1: the difference is Binomial(4, 1/4) / 4 when resampled.
+    first, second = scores(1, 0, 0, 0, of=1), scores(0, 0, 0, 0, of=1)
+    found = paired_bootstrap(first, second, resamples=20_000, confidence=0.5)
+    # P(0) = 0.316 is above a quarter, P(<= 1) = 0.738 below three quarters.
+    assert (found.low, found.high) == (0, 0.5)
+    wide = paired_bootstrap(first, second, resamples=20_000, confidence=0.95)
+    # P(<= 2) = 0.949 is below 0.975, P(<= 3) = 0.996 above.
+    assert (wide.low, wide.high) == (0, 0.75)
+
+
 def test_no_difference():
     same = scores(5, 6, 7)
     found = paired_bootstrap(same, same)

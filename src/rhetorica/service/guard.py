@@ -14,7 +14,6 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from rhetorica.service.limits import Limits
 
@@ -77,7 +76,7 @@ class Guard:
         origin = headers.get("origin")
         foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
         if method not in ("GET", "HEAD") and (
-            foreign or (origin is not None and urlsplit(origin).netloc.lower() != host.lower())
+            foreign or (origin is not None and origin.partition("://")[2].lower() != host.lower())
         ):
             raise _RefusedError(
                 403, "ForeignOrigin", "requests from other sites' pages are refused"
