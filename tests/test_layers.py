@@ -14,6 +14,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "rhetorica"
 LAYERS = [
+    "version",
     "errors",
     "progress",
     "settings",

@@ -1,35 +1,52 @@
 """Rhetorica: discourse structure of a text, as dependencies and as an RST tree."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from rhetorica.convert import to_annotated, to_dependencies, to_rst
-from rhetorica.document import Document, Span, Token
-from rhetorica.errors import RhetoricaError
-from rhetorica.formats import read, write
-from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import (
-    AnnotatedTree,
-    DepTree,
-    Join,
-    Node,
-    RSTTree,
-    SecondaryEdge,
-    Signal,
-)
-
-__version__ = "0.1.0"
+from rhetorica.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from rhetorica.convert import to_annotated, to_dependencies, to_rst
+    from rhetorica.document import Document, Span, Token
+    from rhetorica.errors import RhetoricaError
+    from rhetorica.formats import read, write
+    from rhetorica.parses import Candidate, Parse, Scores
     from rhetorica.pipeline import Pipeline, Recipe, load
+    from rhetorica.trees import (
+        AnnotatedTree,
+        DepTree,
+        Join,
+        Node,
+        RSTTree,
+        SecondaryEdge,
+        Signal,
+    )
+
+# Names are imported when they are first asked for, so that every program pays only for what it
+# uses: reading a file needs no parser, and `rhetorica --help` needs no numbers.
+_ROOMS = {
+    "convert": "to_annotated to_dependencies to_rst",
+    "document": "Document Span Token",
+    "errors": "RhetoricaError",
+    "formats": "read write",
+    "parses": "Candidate Parse Scores",
+    "pipeline": "Pipeline Recipe load",
+    "trees": "AnnotatedTree DepTree Join Node RSTTree SecondaryEdge Signal",
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    # What needs spaCy and the models is imported when it is first asked for, so that
-    # `import rhetorica` stays quick.
-    if name in ("Pipeline", "Recipe", "load"):
-        return getattr(import_module("rhetorica.pipeline"), name)
+    if name in _ROOM_OF:
+        return getattr(import_module(f"rhetorica.{_ROOM_OF[name]}"), name)
+    if not name.startswith("_") and find_spec(f"rhetorica.{name}"):
+        return import_module(f"rhetorica.{name}")
     raise AttributeError(f"module 'rhetorica' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 __all__ = [

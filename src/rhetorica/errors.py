@@ -51,7 +51,11 @@ class InvalidDocument(RhetoricaError):
 
 
 class InvalidTree(RhetoricaError):
-    """Nodes or arcs that do not make a tree."""
+    """Nodes or arcs that do not make a tree; ``node`` is the id of one that is to blame."""
+
+    def __init__(self, why: str, node: str | None = None) -> None:
+        super().__init__(why)
+        self.node = node
 
 
 class NonProjective(InvalidTree):

@@ -244,7 +244,8 @@ def _contiguous_extents(
         if last - first != size:
             raise InvalidTree(
                 f"node {nodes[index].id} is not contiguous: EDUs {first + 1} to {last} (counted "
-                f"from 1), but only {size} of these {last - first} are below it"
+                f"from 1), but only {size} of these {last - first} are below it",
+                nodes[index].id,
             )
         parent = nodes[index].parent
         if parent >= 0:
@@ -267,32 +268,34 @@ def _check_nodes(nodes: Sequence[Node]) -> None:
     has_nucleus = [node.kind == "edu" for node in nodes]
     for index, (id, kind, parent, role, _) in enumerate(nodes):
         if id in seen:
-            raise InvalidTree(f"two nodes have the id {id}")
+            raise InvalidTree(f"two nodes have the id {id}", id)
         seen.add(id)
         if kind != "edu":
             in_groups = True
         elif in_groups:
-            raise InvalidTree(f"EDU {id} comes after a group: EDUs must come first")
+            raise InvalidTree(f"EDU {id} comes after a group: EDUs must come first", id)
         if (parent < 0) != (role == "root"):
-            raise InvalidTree(f"node {id} is a {role} but has parent {parent}")
+            raise InvalidTree(f"node {id} is a {role} but has parent {parent}", id)
         if parent < 0:
             roots.append(nodes[index])
             continue
         if parent >= count:
-            raise InvalidTree(f"node {id} has parent {parent}, but there are {count} nodes")
+            why = f"node {id} has parent {parent}, but there are {count} nodes"
+            raise InvalidTree(why, id)
         if role == "nucleus":
             above = nodes[parent]
             if above.kind == "edu":
-                raise InvalidTree(f"node {id} is a nucleus of EDU {above.id}, which has no parts")
+                why = f"node {id} is a nucleus of EDU {above.id}, which has no parts"
+                raise InvalidTree(why, id)
             if above.kind == "span" and has_nucleus[parent]:
-                raise InvalidTree(f"span {above.id} has two nuclei, {id} is the second")
+                raise InvalidTree(f"span {above.id} has two nuclei, {id} is the second", above.id)
             has_nucleus[parent] = True
     if len(roots) > 1:
         names = ", ".join(node.id for node in roots[:5])
-        raise InvalidTree(f"{len(roots)} roots ({names}), expected one")
+        raise InvalidTree(f"{len(roots)} roots ({names}), expected one", roots[0].id)
     for node, supported in zip(nodes, has_nucleus, strict=True):
         if not supported:
-            raise InvalidTree(f"group {node.id} has no nucleus")
+            raise InvalidTree(f"group {node.id} has no nucleus", node.id)
 
 
 def _check_acyclic(parents: Sequence[int], names: Sequence[object]) -> None:
@@ -308,7 +311,8 @@ def _check_acyclic(parents: Sequence[int], names: Sequence[object]) -> None:
             cycle = [at]
             while (above := parents[cycle[-1]]) != at:
                 cycle.append(above)
-            raise InvalidTree("cycle: " + " -> ".join(str(names[i]) for i in (*cycle[:8], at)))
+            way = " -> ".join(str(names[i]) for i in (*cycle[:8], at))
+            raise InvalidTree(f"cycle: {way}", str(names[at]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -368,8 +368,8 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_serving_others_is_warned_about(monkeypatch: pytest.MonkeyPatch) -> None:
     from rhetorica.cli import app
+    from rhetorica.cli import serve as command
 
-    command = sys.modules["rhetorica.cli.serve"]
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(command, "run_service", lambda *args, **more: asked.append((args, more)))
     for host, expected in [("127.0.0.1", False), ("localhost", False), ("0.0.0.0", True)]:

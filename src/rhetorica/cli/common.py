@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typer.core import TyperGroup
 
 from rhetorica.progress import Event, Tell
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+    from rich.table import Table
+
 errors = Console(stderr=True, highlight=False)
+
+
+class LateGroup(TyperGroup):
+    """Commands that are made when they are called: until then, a name and a line of help.
+
+    So ``rhetorica --help`` loads no parser.
+    """
+
+    def make(self, name: str) -> Any:
+        """Return the command of a name."""
+        raise NotImplementedError
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is meant, with all its options."""
+        name, _, rest = super().resolve_command(ctx, args)
+        command = self.make(str(name))
+        command.name = name
+        for parameter in command.params:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""  # else help says <bool>, as if a value were wanted
+        return name, command, rest
 
 
 def plain(text: str) -> str:
@@ -26,6 +52,14 @@ def say(line: str) -> None:
 @contextmanager
 def progress_bar(*, enabled: bool) -> Iterator[Progress]:
     """Show a progress bar while there is a terminal to show it on."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -57,3 +91,15 @@ def training() -> Iterator[Tell]:
                 bar.update(task, description=what, completed=event.at, total=event.total)
 
         yield show
+
+
+def table(title: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
+    """Lay out rows for the terminal, numbers to the right."""
+    from rich.table import Table
+
+    grid = Table(title=title, title_justify="left", title_style="bold")
+    for number, name in enumerate(header):
+        grid.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+    for row in rows:
+        grid.add_row(*("-" if cell is None else plain(str(cell)) for cell in row))
+    return grid

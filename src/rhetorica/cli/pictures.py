@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from rhetorica.cli.documents import file_name
 from rhetorica.errors import RhetoricaError
 from rhetorica.files import encode, write_bytes
 from rhetorica.parses import Parse
@@ -71,3 +72,11 @@ def write_picture(data: bytes, to: str, path: Path | None) -> None:
         )
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def save_picture(
+    data: bytes, id: str, to: str, out: Path | None, number: int, names: set[str]
+) -> None:
+    """Write a picture to a folder, under a name of its own, or to standard output."""
+    name = f"{file_name(id or f'document-{number}', names)}.{to}"
+    write_picture(data, to, out / name if out else None)

@@ -9,14 +9,14 @@ import typer
 
 from rhetorica.cli.common import tell
 
-reproduce = typer.Typer(
+app = typer.Typer(
     no_args_is_help=True,
     help="Rerun a paper's experiments on open treebanks and print its tables.",
     rich_markup_mode="markdown",
 )
 
 
-@reproduce.command("li2014")
+@app.command("li2014")
 def reproduce_li2014_command(
     gum: Annotated[Path | None, typer.Option(help="GUM's folder.")] = None,
     scidtb: Annotated[Path | None, typer.Option(help="SciDTB's folder.")] = None,
@@ -44,7 +44,7 @@ def reproduce_li2014_command(
     )
 
 
-@reproduce.command("heilman-sagae2015")
+@app.command("heilman-sagae2015")
 def reproduce_heilman_sagae_command(
     gum: Annotated[Path, typer.Option(help="GUM's folder.")],
     umuc: Annotated[Path | None, typer.Option(help="UMUC's folder.")] = None,
@@ -69,7 +69,7 @@ def reproduce_heilman_sagae_command(
     _show(tables, into, "heilman-sagae2015")
 
 
-@reproduce.command("dplp2014")
+@app.command("dplp2014")
 def reproduce_dplp_command(
     gum: Annotated[Path, typer.Option(help="GUM's folder.")],
     work: Annotated[
@@ -121,7 +121,7 @@ def reproduce_dplp_command(
         typer.echo(f"| {name} | {100 * share:.1f} % | {100 * found.chance[name]:.1f} % |")
 
 
-@reproduce.command("codra2015")
+@app.command("codra2015")
 def reproduce_codra_command(
     gum: Annotated[Path, typer.Option(help="GUM's folder.")],
     umuc: Annotated[Path | None, typer.Option(help="UMUC's folder.")] = None,

@@ -11,7 +11,10 @@ from rhetorica.service import Limits
 from rhetorica.service import serve as run_service
 from rhetorica.service.guard import is_loopback
 
+app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
+
+@app.command()
 def serve(
     host: Annotated[
         str, typer.Option(help="Address to listen on; the default is for this machine only.")

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from rhetorica.cli.common import say, training
+from rhetorica.cli.common import LateGroup, say, training
 from rhetorica.corpora import CORPORA
 from rhetorica.settings import About, about, combinations, made, types
 from rhetorica.train.loop import TRAINABLE, Trainable
@@ -31,27 +30,24 @@ OWN_STEPS = {
 Parameter = inspect.Parameter
 
 
-class TrainGroup(TyperGroup):
-    """Makes a command when it is called; until then a name and a line of help stand for it."""
+class TrainGroup(LateGroup):
+    """The trainings."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that is meant, with all its options."""
-        name, _, rest = super().resolve_command(ctx, args)
-        app = typer.Typer(rich_markup_mode="markdown")
-        app.command(name)(make_command(str(name)))
-        command: Any = typer.main.get_command(app)
-        command.name = name
-        return name, command, rest
+    def make(self, name: str) -> Any:
+        """Return a training's command, with an option for each of its settings."""
+        single = typer.Typer(rich_markup_mode="markdown", add_completion=False)
+        single.command(name)(make_command(name))
+        return typer.main.get_command(single)
 
 
-train = typer.Typer(
+app = typer.Typer(
     no_args_is_help=True,
     help="Train a segmenter or parser from a treebank; the result is a model folder.",
     rich_markup_mode="markdown",
     cls=TrainGroup,
 )
 for _name, _line in {**{r.name: r.about for r in TRAINABLE.values()}, **OWN_STEPS}.items():
-    train.command(_name, help=_line)(lambda: None)
+    app.command(_name, help=_line)(lambda: None)
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Model folder to write.")]
 

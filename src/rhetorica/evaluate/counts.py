@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import rhetorica
+from rhetorica.version import __version__
 
 Labels: TypeAlias = Callable[[str], str]
 """A map of relation names, fine to coarse."""
@@ -70,4 +70,4 @@ def signature(metric: str, variant: str, **fields: str) -> str:
     """
     parts = {metric: variant, **fields}
     named = [f"{name.replace('_', '-')}:{value}" for name, value in parts.items() if value]
-    return "|".join([*named, f"v{rhetorica.__version__}"])
+    return "|".join([*named, f"v{__version__}"])

@@ -65,7 +65,7 @@ def read_rs3(source: Readable, *, repair: bool = False) -> Parse:
         texts = [(element.text or "").strip() for element in segments]
         return Parse(Document.from_edus(texts, id=source.stem), tree)
     except InvalidTree as error:
-        raise source.error(str(error), _line_of_error(source, str(error))) from None
+        raise source.error(str(error), _line_of(source, error.node)) from None
     except InvalidDocument:
         empty = next(e for e in segments if not (e.text or "").strip())
         raise source.error(
@@ -345,9 +345,3 @@ def _line_of(source: Source, id: str | None, *, last: bool = False) -> int | Non
         )
     )
     return source.line_at(found[-1 if last else 0].start()) if found else None
-
-
-def _line_of_error(source: Source, message: str) -> int | None:
-    """Find the line of the first node that an `InvalidTree` message names."""
-    found = re.search(r"(?:node|span|group|EDU|cycle:|roots \(|id) ?([\w.-]+)", message)
-    return _line_of(source, found[1]) if found else None

@@ -17,7 +17,6 @@ from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
-from rhetorica import __version__
 from rhetorica.errors import MissingExtra, RhetoricaError
 from rhetorica.formats import FORMATS
 from rhetorica.formats.native import schema as parse_schema
@@ -27,6 +26,7 @@ from rhetorica.service import schemas, tasks
 from rhetorica.service.guard import SECURITY_HEADERS, Guard
 from rhetorica.service.limits import Limits, TooBusy, TooLarge
 from rhetorica.service.work import Models, Workers
+from rhetorica.version import __version__
 
 _STATIC = Path(str(resources.files("rhetorica.service"))) / "static"
 _ABOUT = (

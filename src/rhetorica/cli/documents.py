@@ -1,0 +1,59 @@
+"""Documents in and out of the commands: files, folders, streams, with progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rhetorica import formats
+from rhetorica.cli.common import progress_bar
+from rhetorica.corpora import read_corpus
+from rhetorica.errors import RhetoricaError
+from rhetorica.parses import Parse
+
+
+def read_documents(
+    inputs: Iterable[str],
+    format: str | None,
+    corpus: str | None = None,
+    split: str | None = None,
+    *,
+    progress: bool = True,
+) -> Iterator[Parse]:
+    """Read all inputs, with a progress bar when there is a terminal and more than one file."""
+    if corpus:
+        with progress_bar(enabled=progress) as bar:
+            task = bar.add_task("reading", total=None)
+            for folder in inputs:
+                for parse in read_corpus(corpus, folder, split):
+                    bar.advance(task)
+                    yield parse
+        return
+    paths: list[str | Path] = []
+    for item in inputs:
+        paths += [item] if item == "-" else formats.find_files(item, format)
+    with progress_bar(enabled=progress and len(paths) > 1) as bar:
+        for path in bar.track(paths, description="reading"):
+            yield from formats.read(path, format)
+
+
+def all_or_one(parses: Iterator[Parse], chosen: formats.Format) -> list[Parse]:
+    """Take all documents, but only one where the format holds one."""
+    if chosen.many:
+        return list(parses)
+    found = [parse for _, parse in zip(range(2), parses, strict=False)]
+    if len(found) > 1:
+        raise RhetoricaError(
+            f"more than one document, and {chosen.name} holds one a file: give --out FOLDER"
+        )
+    return found
+
+
+def file_name(id: str, taken: set[str]) -> str:
+    """Return a file name for a document that no other has."""
+    base = name = "".join("_" if c in '/\\:*?"<>|\0' else c for c in id)
+    number = 2
+    while name in taken:
+        name, number = f"{base}-{number}", number + 1
+    taken.add(name)
+    return name

@@ -1,0 +1,54 @@
+"""``rhetorica models``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from rhetorica.cli.common import table
+from rhetorica.models import store
+
+app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
+
+
+@app.command()
+def models(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare every file with its checksum first.")
+    ] = False,
+) -> None:
+    """List the models that are installed: with the package, and by other packages.
+
+    The score is from raw text, in percent on dev: a parser's full Parseval, a segmenter's F1. All
+    scores, licences and folders are in the JSON; each folder's README.md says how it was made.
+
+    Example: `rhetorica models`
+    """
+    found = store.models()
+    if check:
+        for model in found:
+            model.check()
+    rows = [
+        {
+            "kind": model.kind,
+            "name": model.name,
+            "language": model.language,
+            "treebanks": ", ".join(model.treebanks),
+            "relations": model.relations,
+            "raw": model.scores.get("raw"),
+            "scores": dict(model.scores),
+            "licence": model.licence,
+            "folder": str(model.folder),
+        }
+        for model in found
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    shown = ("kind", "name", "language", "treebanks", "relations", "raw")
+    cells = ([row[name] for name in shown] for row in rows)
+    Console(highlight=False).print(table("models", shown, cells))

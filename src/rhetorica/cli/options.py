@@ -1,0 +1,56 @@
+"""Options and arguments that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rhetorica.corpora import CORPORA
+from rhetorica.formats import FORMATS
+from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
+
+FORMATS_EPILOG = "Formats:\n\n" + "\n\n".join(
+    f"- `{format.name}`: {format.about}" for format in FORMATS.values()
+)
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(metavar="INPUT...", help="Files or folders; - is standard input."),
+]
+FromFormat = Annotated[
+    str | None,
+    typer.Option("--from", metavar="FORMAT", help="Input format; else told by the extension."),
+]
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Folder for the output, one file a document.")
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes that work side by side.")]
+CorpusName = Annotated[
+    str | None,
+    typer.Option(
+        "--corpus",
+        metavar="NAME",
+        help=f"The inputs are folders of this corpus: {', '.join(sorted(CORPORA))}.",
+    ),
+]
+Split = Annotated[
+    str | None, typer.Option("--split", help="With --corpus: train, dev, ...; else all.")
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="SET",
+        help="Map relations to the coarse classes of a set "
+        f"({', '.join(relation_set_names())}) or of your own file (relation, a tab, its class).",
+    ),
+]
+
+
+def labels_of(name: str | None) -> RelationSet | None:
+    """Return the set that ``--labels`` names, or reads from a file."""
+    if name is None:
+        return None
+    return read_relation_set(name) if Path(name).is_file() else relation_set(name)

@@ -1,0 +1,49 @@
+"""``rhetorica segment``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from rhetorica.batch import Job, run_jobs
+from rhetorica.cli.analysis import text_files, with_progress, write_stream
+from rhetorica.cli.options import Inputs, Jobs, OutFolder
+from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS, Recipe
+
+app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
+
+
+@app.command()
+def segment(
+    inputs: Inputs,
+    segmenter: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}.")
+    ] = DEFAULT_SEGMENTER,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="Treebank (gum, scidtb), or a model folder.")
+    ] = DEFAULT_MODEL,
+    to: Annotated[
+        Literal["edus", "json", "jsonl", "tok"], typer.Option(help="Output format.")
+    ] = "edus",
+    out: OutFolder = None,
+    jobs: Jobs = 1,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="The inputs are not raw text but in this format; their layers are used.",
+        ),
+    ] = None,
+) -> None:
+    """Cut raw English text into elementary discourse units, one a line.
+
+    A blank line stands between paragraphs. `--to json` adds tokens, sentences and how sure each
+    boundary is.
+
+    Example: `rhetorica segment umbrella.txt`
+    """
+    job = Job(Recipe(parser=None, segmenter=segmenter, model=model), from_)
+    paths = text_files(inputs, from_)
+    write_stream(with_progress(run_jobs(job, paths, jobs), len(paths)), to, out)
