@@ -5,15 +5,27 @@
 - `cky`: binary constituency trees; best, k best, marginals, minimum Bayes risk
 - `votes`: the binary tree that most votes for joins agree with
 - `beam`: sequences of actions, given the scores of actions in states
+- `chain`: labels along a line, and labelled segments of it; best, k best, marginals, draws
 
-Each module's docstring gives its array conventions. All functions are pure and deterministic;
-malformed arrays (shape, NaN, plus infinity) and scores that forbid every tree are a ValueError.
-Loops are compiled with numba, which the first call imports.
+Each module's docstring gives its array conventions. All functions are pure and deterministic
+(draws: given their random generator); malformed arrays (shape, NaN, plus infinity) and scores that
+forbid every structure are a ValueError. Loops are compiled with numba, which the first call
+imports.
 """
 
 from __future__ import annotations
 
 from rhetorica.decode.beam import beam
+from rhetorica.decode.chain import (
+    Segments,
+    best_chain,
+    best_segments,
+    chain_marginals,
+    kbest_chains,
+    sample_chains,
+    sample_segments,
+    segment_marginals,
+)
 from rhetorica.decode.cky import (
     Bracketing,
     cky,
@@ -33,8 +45,12 @@ from rhetorica.decode.votes import Chosen, Votes, elect
 __all__ = [
     "Bracketing",
     "Chosen",
+    "Segments",
     "Votes",
     "beam",
+    "best_chain",
+    "best_segments",
+    "chain_marginals",
     "cky",
     "cky_kbest",
     "eisner",
@@ -42,11 +58,15 @@ __all__ = [
     "eisner_marginals",
     "elect",
     "inside_outside",
+    "kbest_chains",
     "kbest_spanning",
     "matrix_tree_marginals",
     "mbr_cky",
     "pack_splits",
     "packed_size",
+    "sample_chains",
+    "sample_segments",
+    "segment_marginals",
     "spanning_tree",
     "split_block",
     "top_down_marginals",
