@@ -40,6 +40,7 @@ LAYERS = [
     "segmenters",
     "parsers",
     "pipeline",
+    "dialogue",
     "train",
     "reproduce",
     "batch",

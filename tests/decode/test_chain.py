@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rhetorica.decode.chain import (
@@ -22,10 +20,8 @@ from rhetorica.decode.chain import (
     sample_segments,
     segment_marginals,
 )
-from rhetorica.kernels import BACKENDS, using
 
 Floats = NDArray[np.float64]
-pytestmark = pytest.mark.usefixtures("backend")
 
 
 def arrays(seed: int, *shape: int, forbidden: float = 0.0) -> Floats:
@@ -240,19 +236,3 @@ def test_nothing_has_one_analysis() -> None:
 def test_malformed_arrays_are_refused(scores: Any, transitions: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         best_chain(scores, transitions)
-
-
-@given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 3), st.integers(1, 4))
-def test_backends_agree(seed: int, n: int, size: int, longest: int) -> None:
-    scores, transitions = arrays(seed, n, longest, size), arrays(seed + 1, size, size)
-    answers = []
-    for name in BACKENDS:
-        with using(name):
-            total, marginals = segment_marginals(scores, transitions)
-            chain = chain_marginals(scores[:, 0], transitions)[1]
-            drawn = sample_segments(scores, transitions, np.random.default_rng(seed))[0]
-            answers.append((total, marginals, chain, drawn.ends.tolist()))
-    assert answers[0][0] == pytest.approx(answers[1][0])
-    assert answers[0][1] == pytest.approx(answers[1][1])
-    assert answers[0][2] == pytest.approx(answers[1][2])
-    assert answers[0][3] == answers[1][3]

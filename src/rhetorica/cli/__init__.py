@@ -23,6 +23,7 @@ COMMANDS = {
     "convert": "Convert discourse trees from one format to another.",
     "score": "Score trees against gold trees: segmentation, Parseval, attachment, relations.",
     "stats": "Describe a corpus: sizes, relations inside and across sentences, leaky sentences.",
+    "dialogue": "Find the flowchart behind a pile of dialogues: states, words, what leads where.",
     "serve": "Serve the parsers over HTTP, with a page to look at trees and correct them.",
     "models": "List the models that are installed.",
     "train": "Train a segmenter or parser from a treebank; the result is a model folder.",

@@ -163,3 +163,34 @@ def _show(tables: str, into: Path | None, mark: str) -> None:
         write_into(into, mark, tables)
     else:
         typer.echo(tables)
+
+
+@app.command("zhai-williams2014")
+def reproduce_zhai_williams_command(
+    sgd: Annotated[Path, typer.Option(help="Folder with sgd_train.jsonl and sgd_dev.jsonl.")],
+    work: Annotated[
+        Path, typer.Option(help="Where finished experiments are kept, to go on from.")
+    ] = Path("runs/zhai-williams2014"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One number of states, one repetition, few dialogues.")
+    ] = False,
+    rivals: Annotated[
+        bool, typer.Option(help="Also cluster with scikit-learn and hmmlearn (extra compare).")
+    ] = True,
+    into: Annotated[
+        Path | None,
+        typer.Option(help="A page with a marked place for the tables (docs/dialogue.md)."),
+    ] = None,
+) -> None:
+    """Measure the dialogue models of Zhai & Williams (2014) on SGD and on a planted flow.
+
+    Example: `rhetorica reproduce zhai-williams2014 --sgd sgd/ > tables.md`
+    """
+    from rhetorica.reproduce.tables import write_into
+    from rhetorica.reproduce.zhai_williams2014 import reproduce_zhai_williams2014
+
+    tables = reproduce_zhai_williams2014(sgd, work, quick=quick, rivals=rivals, tell=tell)
+    if into:
+        write_into(into, "tables", tables)
+    else:
+        typer.echo(tables)

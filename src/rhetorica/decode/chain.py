@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from rhetorica.decode._arrays import Floats, Ints, as_real, check_k, check_values
 from rhetorica.decode._lazy import Edges, LazyKBest
-from rhetorica.kernels import compiled, kernel
+from rhetorica.kernels import compiled, part
 
 NO_CHAIN = "every sequence of labels has a forbidden score: let each position have more labels"
 NO_CUT = "every segmentation has a forbidden score: allow more segments, or longer ones"
@@ -238,25 +238,16 @@ def _moves(transitions: ArrayLike, n: int, labels: int) -> Floats:
     return table
 
 
-def _log_sum_columns(values: Floats) -> Floats:
-    """Return the log of each column's sum of exponentials."""
-    top = values.max(axis=0)
-    safe = np.where(top == -np.inf, 0.0, top)
-    with np.errstate(divide="ignore"):
-        total: Floats = np.log(np.exp(values - safe).sum(axis=0)) + safe
-    return total
+@part
+def _share(weights: Floats, uniform: float) -> int:
+    """Choose an index by its share of the sum of exponentials."""
+    sums = np.cumsum(np.exp(weights - weights.max()))
+    # The product may round up to the last sum: an index without weight is never meant.
+    aim = min(uniform * sums[-1], np.nextafter(sums[-1], 0.0))
+    return int(np.searchsorted(sums, aim, side="right"))
 
 
-def _chain_maxima_numpy(scores: Floats, moves: Floats) -> Floats:
-    """Fill the chart of `_chain_maxima` one position after the other."""
-    best = scores.copy()
-    for t in range(1, len(scores)):
-        move = moves[t if len(moves) > 1 else 0]
-        best[t] += (move + best[t - 1][:, None]).max(axis=0)
-    return best
-
-
-@kernel(_chain_maxima_numpy)
+@compiled
 def _chain_maxima(scores: Floats, moves: Floats) -> Floats:
     """Return the score of the best sequence that ends with each label at each position."""
     n, size = scores.shape
@@ -283,16 +274,7 @@ def _trace_chain(best: Floats, moves: Floats) -> Ints:
     return labels
 
 
-def _chain_forward_numpy(scores: Floats, moves: Floats) -> Floats:
-    """Fill the chart of `_chain_forward` one position after the other."""
-    forward = scores.copy()
-    for t in range(1, len(scores)):
-        move = moves[t if len(moves) > 1 else 0]
-        forward[t] += _log_sum_columns(move + forward[t - 1][:, None])
-    return forward
-
-
-@kernel(_chain_forward_numpy)
+@compiled
 def _chain_forward(scores: Floats, moves: Floats) -> Floats:
     """Return the log of the sum over all sequences that end with each label at each position."""
     n, size = scores.shape
@@ -339,27 +321,11 @@ def _draw_chains(forward: Floats, moves: Floats, uniforms: Floats) -> Ints:
             if t < n - 1:
                 move = moves[t + 1 if moves.shape[0] > 1 else 0]
                 weights = move[:, labels[draw, t + 1]] + forward[t]
-            sums = np.cumsum(np.exp(weights - weights.max()))
-            # The product may round up to the last sum: a label without weight is never meant.
-            aim = min(uniforms[draw, t] * sums[-1], np.nextafter(sums[-1], 0.0))
-            labels[draw, t] = np.searchsorted(sums, aim, side="right")
+            labels[draw, t] = _share(weights, uniforms[draw, t])
     return labels
 
 
-def _segment_maxima_numpy(scores: Floats, moves: Floats) -> tuple[Floats, Floats]:
-    """Fill the charts of `_segment_maxima` one position after the other."""
-    n, longest, size = scores.shape
-    ending, opening = np.full((n + 1, size), -np.inf), np.zeros((n, size))
-    for j in range(1, n + 1):
-        if j > 1:
-            move = moves[j - 1 if len(moves) > 1 else 0]
-            opening[j - 1] = (move + ending[j - 1][:, None]).max(axis=0)
-        lengths = np.arange(1, min(longest, j) + 1)
-        ending[j] = (opening[j - lengths] + scores[j - lengths, lengths - 1]).max(axis=0)
-    return ending, opening
-
-
-@kernel(_segment_maxima_numpy)
+@compiled
 def _segment_maxima(scores: Floats, moves: Floats) -> tuple[Floats, Floats]:
     """Return the best scores of beginnings of the line.
 
@@ -405,20 +371,7 @@ def _trace_segments(
     return ends[:count], labels[:count]
 
 
-def _segment_forward_numpy(scores: Floats, moves: Floats) -> tuple[Floats, Floats]:
-    """Fill the charts of `_segment_forward` one position after the other."""
-    n, longest, size = scores.shape
-    ending, opening = np.full((n + 1, size), -np.inf), np.zeros((n, size))
-    for j in range(1, n + 1):
-        if j > 1:
-            move = moves[j - 1 if len(moves) > 1 else 0]
-            opening[j - 1] = _log_sum_columns(move + ending[j - 1][:, None])
-        lengths = np.arange(1, min(longest, j) + 1)
-        ending[j] = _log_sum_columns(opening[j - lengths] + scores[j - lengths, lengths - 1])
-    return ending, opening
-
-
-@kernel(_segment_forward_numpy)
+@compiled
 def _segment_forward(scores: Floats, moves: Floats) -> tuple[Floats, Floats]:
     """Return the charts of `_segment_maxima` with logs of sums instead of maxima."""
     n, longest, size = scores.shape
@@ -454,19 +407,7 @@ def _segment_forward(scores: Floats, moves: Floats) -> tuple[Floats, Floats]:
     return ending, opening
 
 
-def _segment_backward_numpy(scores: Floats, moves: Floats) -> Floats:
-    """Fill the chart of `_segment_backward` from the end."""
-    n, longest, size = scores.shape
-    after = np.zeros((n + 1, size))
-    for i in range(n - 1, 0, -1):
-        lengths = np.arange(1, min(longest, n - i) + 1)
-        begins = _log_sum_columns(scores[i, lengths - 1] + after[i + lengths])
-        move = moves[i if len(moves) > 1 else 0]
-        after[i] = _log_sum_columns((move + begins).T)
-    return after
-
-
-@kernel(_segment_backward_numpy)
+@compiled
 def _segment_backward(scores: Floats, moves: Floats) -> Floats:
     """Return the log of the sum over all that may follow a segment labelled y that ends at i."""
     n, longest, size = scores.shape
@@ -502,16 +443,12 @@ def _draw_segments(
     count, j = 0, n
     choices = ending[n]
     while j > 0:
-        sums = np.cumsum(np.exp(choices - choices.max()))
-        aim = min(uniforms[2 * count] * sums[-1], np.nextafter(sums[-1], 0.0))
-        label = np.searchsorted(sums, aim, side="right")
+        label = _share(choices, uniforms[2 * count])
         ends[count], labels[count] = j, label
         reach = min(longest, j)
         for length in range(1, reach + 1):
             weights[length - 1] = opening[j - length, label] + scores[j - length, length - 1, label]
-        sums = np.cumsum(np.exp(weights[:reach] - weights[:reach].max()))
-        aim = min(uniforms[2 * count + 1] * sums[-1], np.nextafter(sums[-1], 0.0))
-        j -= np.searchsorted(sums, aim, side="right") + 1
+        j -= _share(weights[:reach], uniforms[2 * count + 1]) + 1
         count += 1
         if j > 0:
             choices = moves[j if moves.shape[0] > 1 else 0][:, label] + ending[j]

@@ -68,10 +68,20 @@ class SymmetricPolya:
     def __init__(self, counts: ArrayLike) -> None:
         table = np.asarray(counts)
         table = table.reshape(-1, table.shape[-1])
-        self.kinds = table.shape[-1]
-        cells, self._cell_times = np.unique(table, return_counts=True)
-        rows, self._row_times = np.unique(table.sum(axis=1), return_counts=True)
-        self._cells, self._rows = cells.astype(np.float64), rows.astype(np.float64)
+        self._put_together(table, table.sum(axis=1), table.shape[-1])
+
+    @classmethod
+    def sparse(cls, cells: ArrayLike, rows: ArrayLike, kinds: int) -> SymmetricPolya:
+        """Make it of the counts that are not 0, in any order, and of the sums of the rows."""
+        made = cls.__new__(cls)
+        made._put_together(np.asarray(cells), np.asarray(rows), kinds)
+        return made
+
+    def _put_together(self, cells: NDArray[Any], rows: NDArray[Any], kinds: int) -> None:
+        self.kinds = kinds
+        values, self._cell_times = np.unique(cells, return_counts=True)
+        sums, self._row_times = np.unique(rows, return_counts=True)
+        self._cells, self._rows = values.astype(np.float64), sums.astype(np.float64)
 
     def __call__(self, alpha: float) -> float:
         """Return the log probability if every kind has this prior count."""
@@ -153,7 +163,7 @@ def log_gamma_prior(value: float, shape: float = 1.0, rate: float = 1.0) -> floa
 
 
 def sample_concentration(
-    counts: ArrayLike,
+    counts: ArrayLike | Callable[[float], float],
     alpha: float,
     rng: np.random.Generator,
     *,
@@ -163,14 +173,15 @@ def sample_concentration(
 ) -> float:
     """Draw a symmetric prior anew, given the counts of all rows and a Gamma prior over it.
 
-    ``alpha`` is its present value. Rows without draws tell nothing and may be left out.
+    ``alpha`` is its present value. Instead of counts there may be a function that gives the log
+    likelihood of a value (a `SymmetricPolya`, or a sum of several).
 
     >>> rng = np.random.default_rng(0)
     >>> table = rng.multinomial(50, rng.dirichlet([0.1] * 20, 200))  # drawn with 0.1
     >>> round(sample_concentration(table, 1.0, rng, steps=20), 1)
     0.1
     """
-    likelihood = SymmetricPolya(counts)
+    likelihood = counts if callable(counts) else SymmetricPolya(counts)
 
     def log_density(value: float) -> float:
         return likelihood(value) + log_gamma_prior(value, shape, rate)

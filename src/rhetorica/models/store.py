@@ -30,7 +30,7 @@ from rhetorica.errors import ModelError
 from rhetorica.files import write_bytes, write_text
 from rhetorica.trees import Label
 
-Kind = Literal["parser", "segmenter", "syntax"]
+Kind = Literal["parser", "segmenter", "syntax", "dialogue"]
 Arrays = Mapping[str, npt.NDArray[Any]]
 FORMAT = 2
 GROUP = "rhetorica.models"

@@ -16,10 +16,10 @@ Model = TypeVar("Model")
 
 
 @dataclass(frozen=True)
-class Runs:
-    """The experiments of a paper on one treebank, and the folder in which they are kept."""
+class Experiments:
+    """The experiments of a paper on one corpus, by its name, and where they are kept."""
 
-    treebank: Treebank
+    name: str
     folder: Path
     tell: Tell = nothing
 
@@ -29,7 +29,7 @@ class Runs:
         """Return the figures of a setting: recalled or, the first time, from a training."""
         path = self._path(setting, ".json")
         if not path.is_file():
-            self.tell(Event(self.treebank.name, note=json.dumps(setting, sort_keys=True)))
+            self.tell(Event(self.name, note=json.dumps(setting, sort_keys=True)))
             found = {"setting": dict(setting), "figures": dict(train())}
             write_text(path, json.dumps(found, indent=1))
         return dict(json.loads(path.read_text("utf-8"))["figures"])
@@ -43,9 +43,37 @@ class Runs:
         """Return the model of a setting: recalled or, the first time, trained into its folder."""
         path = self._path(setting, "")
         if not (path / "config.json").is_file():
-            self.tell(Event(self.treebank.name, note=json.dumps(setting, sort_keys=True)))
+            self.tell(Event(self.name, note=json.dumps(setting, sort_keys=True)))
             train(path)
         return load(path)
 
     def _path(self, setting: Mapping[str, Any], suffix: str) -> Path:
-        return self.folder / f"{digest([self.treebank.name, dict(setting)])}{suffix}"
+        return self.folder / f"{digest([self.name, dict(setting)])}{suffix}"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The experiments of a paper on one treebank, and the folder in which they are kept."""
+
+    treebank: Treebank
+    folder: Path
+    tell: Tell = nothing
+
+    @property
+    def _kept(self) -> Experiments:
+        return Experiments(self.treebank.name, self.folder, self.tell)
+
+    def figures(
+        self, setting: Mapping[str, Any], train: Callable[[], Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Return the figures of a setting: recalled or, the first time, from a training."""
+        return self._kept.figures(setting, train)
+
+    def model(
+        self,
+        setting: Mapping[str, Any],
+        train: Callable[[Path], object],
+        load: Callable[[Path], Model],
+    ) -> Model:
+        """Return the model of a setting: recalled or, the first time, trained into its folder."""
+        return self._kept.model(setting, train, load)

@@ -1,0 +1,360 @@
+"""A flow of dialogue states as a picture: SVG, PNG, and a page to pan, zoom and thin out.
+
+States stand in rows, by when they come in a dialogue; inside a row they are moved towards those
+that lead to them. Lines are as thick as they are probable.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from html import escape
+
+from rhetorica.dialogue.flow import END, START, Edge, Flow, FlowState
+from rhetorica.render.colours import DARK, LIGHT, SANS, Theme, check_theme
+from rhetorica.render.fit import visible
+from rhetorica.render.png import rasterize
+
+_BOX, _HIGH, _ACROSS, _DOWN, _MARGIN = 216.0, 74.0, 56.0, 64.0, 44.0
+_DOT = 26.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+
+def flow_svg(flow: Flow, *, threshold: float = 0.1, theme: Theme = "light") -> str:
+    """Draw the flow; lines less probable than the threshold are left out.
+
+    >>> from rhetorica.dialogue.flow import Edge, Flow, FlowState
+    >>> hello = FlowState(0, "Hello!", 1.0, 0.0, (("hello", 0.9),))
+    >>> chart = Flow("one state", (hello,), (Edge("start", 0, 1.0), Edge(0, "end", 1.0)))
+    >>> flow_svg(chart).count("<path class='edge'")
+    2
+    """
+    check_theme(theme)
+    return _svg(flow, flow.above(threshold), theme, hidden_below=threshold)
+
+
+def flow_png(flow: Flow, *, threshold: float = 0.1, scale: float | None = None) -> bytes:
+    """Draw the flow in pixels (extra ``rhetorica[png]``)."""
+    return rasterize(flow_svg(flow, threshold=threshold), scale=scale)
+
+
+def flow_html(flow: Flow, *, threshold: float = 0.1, theme: Theme = "auto") -> str:
+    """Make a page of the flow, which needs nothing beside itself.
+
+    Drag to move it, turn the wheel to zoom, thin out its lines with the slider, click a state to
+    see what is said in it.
+    """
+    check_theme(theme)
+    picture = _svg(flow, flow.above(0.01), theme, hidden_below=threshold)
+    facts = {
+        str(state.number): {
+            "name": visible(state.name),
+            "share": f"{100 * state.share:.1f} % of all turns",
+            "words": ", ".join(f"{visible(word)} {chance:.3f}" for word, chance in state.words),
+            "examples": [visible(text) for text in state.examples],
+            "topics": [
+                f"{100 * share:.0f} %: {visible(', '.join(words))}" for share, words in state.topics
+            ],
+        }
+        for state in flow.states
+    }
+    # "</script>" in an utterance must not end the script.
+    data = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
+    title = escape(visible(flow.title))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\';'
+        "style-src 'unsafe-inline';script-src 'unsafe-inline'\">\n"
+        f"<title>{title}</title>\n<style>{_page_colours(theme)}{_PAGE_STYLE}</style>\n</head>\n"
+        f"<body>\n<header><h1>{title}</h1>\n"
+        f'<label>Lines from <input id="threshold" type="range" min="0.01" max="0.6" step="0.01" '
+        f'value="{threshold}"> <output id="shown">{threshold:.2f}</output></label>\n'
+        '<button id="whole" type="button">Whole picture</button></header>\n'
+        f'<main><div id="view">{picture}</div>\n<aside id="about" aria-live="polite">'
+        "<p>Click a state to see what is said in it.</p></aside></main>\n"
+        f"<script>const STATES={data};\n{_SCRIPT}</script>\n</body>\n</html>\n"
+    )
+
+
+def _svg(flow: Flow, edges: tuple[Edge, ...], theme: Theme, *, hidden_below: float) -> str:
+    boxes = _place(flow)
+    wide = max(box.x + box.width for box in boxes.values()) + _MARGIN
+    high = max(box.y + box.height for box in boxes.values()) + _MARGIN / 2
+    left = _left_edge(boxes, edges)
+    wide -= left
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" '
+        f'viewBox="{left:.0f} 0 {wide:.0f} {high:.0f}" class="flow" role="img" '
+        f'aria-label="{escape(visible(flow.title), quote=True)}">',
+        f"<style>{_style(theme)}</style>",
+        f"<rect class='paper' x='{left:.0f}' width='{wide:.0f}' height='{high:.0f}'/>",
+        "<defs><marker id='tip' viewBox='0 0 8 8' refX='7' refY='4' markerWidth='7' "
+        "markerHeight='7' markerUnits='userSpaceOnUse' orient='auto'>"
+        "<path class='tip' d='M0,0 L8,4 L0,8 z'/></marker></defs>",
+    ]
+    # The least probable first, so that the others lie on top.
+    for edge in reversed(edges):
+        parts.append(_line(edge, boxes, hidden_below))
+    parts += [_state(state, boxes[state.number]) for state in flow.states]
+    for name in (START, END):
+        box = boxes[name]
+        parts.append(
+            f"<g class='outside'><circle cx='{box.middle:.1f}' cy='{box.y + _DOT:.1f}' "
+            f"r='{_DOT}'/><text x='{box.middle:.1f}' y='{box.y + _DOT + 4:.1f}' "
+            f"text-anchor='middle'>{name}</text></g>"
+        )
+    return "\n".join([*parts, "</svg>"])
+
+
+def _place(flow: Flow) -> dict[int | str, _Box]:
+    """Put states into rows by when they come, and side by side by what leads to them."""
+    order = sorted(flow.states, key=lambda state: (state.place, state.number))
+    across = max(1, min(5, round(math.sqrt(len(order)))))
+    rows = [order[k : k + across] for k in range(0, len(order), across)]
+    middles: dict[int | str, float] = {START: 0.0, END: 0.0}
+    into: dict[int | str, list[Edge]] = {}
+    for edge in flow.edges:
+        into.setdefault(edge.target, []).append(edge)
+    step = _BOX + _ACROSS
+    for row in rows:
+        pull = {}
+        for state in row:
+            known = [edge for edge in into.get(state.number, ()) if edge.source in middles]
+            weight = sum(edge.probability for edge in known)
+            pull[state.number] = (
+                sum(middles[e.source] * e.probability for e in known) / weight if weight else 0.0
+            )
+        row.sort(key=lambda state: (pull[state.number], state.number))
+        for k, state in enumerate(row):
+            middles[state.number] = (k - (len(row) - 1) / 2) * step
+    half = across * step / 2
+    boxes: dict[int | str, _Box] = {START: _Box(half - _DOT + _MARGIN, 12.0, 2 * _DOT, 2 * _DOT)}
+    y = 12.0 + 2 * _DOT + _DOWN
+    for row in rows:
+        for state in row:
+            x = half + middles[state.number] - _BOX / 2 + _MARGIN
+            boxes[state.number] = _Box(x, y, _BOX, _HIGH)
+        y += _HIGH + _DOWN
+    boxes[END] = _Box(half - _DOT + _MARGIN, y, 2 * _DOT, 2 * _DOT)
+    return boxes
+
+
+def _bulge(a: _Box, b: _Box) -> float:
+    """Return how far a line that goes back up swings out to the left."""
+    return 40.0 + 0.25 * abs(a.y - b.y)
+
+
+def _left_edge(boxes: dict[int | str, _Box], edges: tuple[Edge, ...]) -> float:
+    """Return how far to the left the picture reaches."""
+    reach = 0.0
+    for edge in edges:
+        a, b = boxes[edge.source], boxes[edge.target]
+        if b.y <= a.y and edge.source != edge.target and a.y != b.y:
+            reach = min(reach, min(a.x, b.x) - 0.75 * _bulge(a, b))
+    return reach - 8
+
+
+def _line(edge: Edge, boxes: dict[int | str, _Box], hidden_below: float) -> str:
+    a, b = boxes[edge.source], boxes[edge.target]
+    width = 0.8 + 5 * edge.probability
+    if edge.source == edge.target:
+        x, y = a.x + a.width, a.y + a.height / 2
+        path = f"M{x:.1f},{y - 12:.1f} C{x + 34:.1f},{y - 26:.1f} {x + 34:.1f},{y + 26:.1f} "
+        path += f"{x + 1:.1f},{y + 12:.1f}"
+        at = (x + 24, y + 4)
+        kind = "again"
+    elif b.y > a.y:
+        lean = 0.12 * (b.middle - a.middle)
+        x1, y1, x2, y2 = a.middle + lean, a.y + a.height, b.middle - lean, b.y - 2
+        bend = max(24.0, 0.4 * (y2 - y1))
+        path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 + bend:.1f} {x2:.1f},{y2 - bend:.1f} "
+        path += f"{x2:.1f},{y2:.1f}"
+        at = (0.7 * x1 + 0.3 * x2, y1 + 0.3 * (y2 - y1) + 4)
+        kind = "on"
+    elif b.y == a.y:
+        near = b.x > a.x
+        x1, x2 = (a.x + a.width, b.x - 2) if near else (a.x, b.x + b.width + 2)
+        y1, y2 = (a.y + 18, b.y + 18) if near else (a.y + 56, b.y + 56)
+        lift = -30.0 if near else 30.0
+        if abs(x2 - x1) < 2 * _ACROSS:
+            lift = 0.0
+        path = f"M{x1:.1f},{y1:.1f} C{x1 + 0.3 * (x2 - x1):.1f},{y1 + 2 * lift:.1f} "
+        path += f"{x1 + 0.7 * (x2 - x1):.1f},{y2 + 2 * lift:.1f} {x2:.1f},{y2:.1f}"
+        at = ((x1 + x2) / 2, (y1 + y2) / 2 + 1.5 * lift + 4)
+        kind = "on"
+    else:
+        out = min(a.x, b.x) - _bulge(a, b)
+        y1, y2 = a.y + a.height / 2, b.y + b.height / 2
+        path = f"M{a.x:.1f},{y1:.1f} C{out:.1f},{y1:.1f} {out:.1f},{y2:.1f} {b.x - 2:.1f},{y2:.1f}"
+        at = (0.25 * (a.x + b.x) / 2 + 0.75 * out, (y1 + y2) / 2 + 4)
+        kind = "back"
+    gone = " style='display:none'" if edge.probability < hidden_below else ""
+    return (
+        f"<g class='link {kind}' data-p='{edge.probability:.4f}' data-from='{edge.source}' "
+        f"data-to='{edge.target}'{gone}><path class='edge' d='{path}' stroke-width='{width:.1f}' "
+        f"marker-end='url(#tip)'/><text class='chance' x='{at[0]:.1f}' y='{at[1]:.1f}' "
+        f"text-anchor='middle'>{edge.probability:.2f}</text></g>"
+    )
+
+
+def _state(state: FlowState, box: _Box) -> str:
+    name = _clipped(f"{state.number + 1}. {state.name}", 34, 2)
+    words = _clipped(", ".join(word for word, _ in state.words), 40, 1)
+    x, y = box.x + 9, box.y + 18
+    rows = [f"<text class='name' x='{x:.1f}' y='{y + 15 * k:.1f}'>{t}</text>"
+            for k, t in enumerate(name)]  # fmt: skip
+    below = box.y + box.height - 24
+    rows += [f"<text class='words' x='{x:.1f}' y='{below:.1f}'>{text}</text>" for text in words]
+    foot = f"{100 * state.share:.0f} %" + (f" · {state.speaker}" if state.speaker else "")
+    foot = escape(visible(foot))
+    rows.append(f"<text class='foot' x='{x:.1f}' y='{below + 15:.1f}'>{foot}</text>")
+    spoken = escape("; ".join(visible(text) for text in state.examples), quote=False)
+    return (
+        f"<g class='state' data-state='{state.number}' tabindex='0'><title>{spoken}</title>"
+        f"<rect x='{box.x:.1f}' y='{box.y:.1f}' width='{box.width:.1f}' "
+        f"height='{box.height:.1f}' rx='8'/>{''.join(rows)}</g>"
+    )
+
+
+def _clipped(text: str, longest: int, rows: int) -> list[str]:
+    """Break a text into so many rows of at most so many characters, and say if more follows."""
+    found, words = [""], visible(text).split(" ")
+    for k, word in enumerate(words):
+        if len(found[-1]) + len(word) + 1 <= longest:
+            found[-1] = f"{found[-1]} {word}".strip()
+        elif len(found) < rows and k:
+            found.append(word[:longest])
+        else:
+            found[-1] = f"{found[-1][: longest - 2]} …"
+            break
+    return [escape(row) for row in found if row]
+
+
+def _style(theme: Theme) -> str:
+    def rules(colour: dict[str, str]) -> str:
+        return (
+            f".flow text{{font-family:{SANS};font-size:12px;fill:{colour['ink']}}}"
+            f".flow .paper{{fill:{colour['paper']}}}"
+            f".flow .state rect,.flow .outside circle{{fill:{colour['panel']};"
+            f"stroke:{colour['faint']};stroke-width:1.2}}"
+            f".flow .name{{font-weight:600}}.flow .words{{fill:{colour['nucleus']};"
+            f"font-size:11px}}.flow .foot{{fill:{colour['faint']};font-size:10px}}"
+            f".flow .edge{{fill:none;stroke:{colour['line']};stroke-opacity:.85}}"
+            f".flow .back .edge{{stroke:{colour['satellite']};stroke-opacity:.55}}"
+            f".flow .tip{{fill:{colour['faint']}}}"
+            f".flow .chance{{font-size:10px;fill:{colour['faint']};stroke:{colour['paper']};"
+            "stroke-width:2.5px;paint-order:stroke}"
+            f".flow .chosen rect{{stroke:{colour['nucleus']};stroke-width:2.5}}"
+            f".flow .near .edge{{stroke:{colour['nucleus']};stroke-opacity:1}}"
+        )
+
+    if theme == "auto":
+        return f"{rules(LIGHT)}@media screen and (prefers-color-scheme:dark){{{rules(DARK)}}}"
+    return rules(DARK if theme == "dark" else LIGHT)
+
+
+def _page_colours(theme: Theme) -> str:
+    def variables(colours: dict[str, str]) -> str:
+        return ":root{" + ";".join(f"--{name}:{value}" for name, value in colours.items()) + "}"
+
+    if theme == "auto":
+        dark = variables(DARK)
+        return f"{variables(LIGHT)}@media screen and (prefers-color-scheme:dark){{{dark}}}"
+    return variables(DARK if theme == "dark" else LIGHT)
+
+
+_PAGE_STYLE = f"""
+*{{box-sizing:border-box}}
+body{{margin:0;height:100vh;display:flex;flex-direction:column;background:var(--paper);
+color:var(--ink);font:15px/1.45 {SANS}}}
+header{{display:flex;flex-wrap:wrap;gap:.4rem 1.4rem;align-items:center;padding:.6rem 1rem;
+border-bottom:1px solid var(--edge)}}
+h1{{font-size:1.1rem;margin:0}}
+output{{font-variant-numeric:tabular-nums}}
+button{{font:inherit;color:inherit;background:var(--panel);border:1px solid var(--edge);
+border-radius:6px;padding:.2rem .7rem;cursor:pointer}}
+main{{flex:1;display:flex;min-height:0}}
+#view{{flex:1;overflow:hidden;cursor:grab;touch-action:none}}
+#view:active{{cursor:grabbing}}
+#view svg{{width:100%;height:100%;display:block}}
+.state{{cursor:pointer}}
+aside{{width:20rem;overflow:auto;padding:.8rem 1rem;border-left:1px solid var(--edge);
+background:var(--panel)}}
+aside h2{{font-size:1rem;margin:0 0 .3rem}}
+aside p{{margin:.3rem 0;color:var(--faint)}}
+aside li{{margin:.25rem 0}}
+@media (max-width:700px){{main{{flex-direction:column}}aside{{width:auto;max-height:35vh;
+border-left:0;border-top:1px solid var(--edge)}}}}
+"""
+
+_SCRIPT = """
+const view = document.getElementById("view"), svg = view.querySelector("svg");
+const about = document.getElementById("about"), slider = document.getElementById("threshold");
+const whole = svg.getAttribute("viewBox").split(" ").map(Number);
+let box = [...whole];
+const show = () => svg.setAttribute("viewBox", box.join(" "));
+const scale = () => Math.max(box[2] / view.clientWidth, box[3] / view.clientHeight);
+let held = null, moved = false;
+view.addEventListener("pointerdown", e => { held = [e.clientX, e.clientY]; moved = false; });
+addEventListener("pointermove", e => {
+  if (!held) return;
+  const dx = e.clientX - held[0], dy = e.clientY - held[1];
+  if (Math.abs(dx) + Math.abs(dy) > 3) moved = true;
+  box[0] -= dx * scale(); box[1] -= dy * scale(); held = [e.clientX, e.clientY]; show();
+});
+addEventListener("pointerup", () => { held = null; });
+view.addEventListener("wheel", e => {
+  e.preventDefault();
+  const factor = Math.exp(e.deltaY * 0.0012), area = view.getBoundingClientRect();
+  const x = (e.clientX - area.left) / area.width, y = (e.clientY - area.top) / area.height;
+  box = [box[0] + x * box[2] * (1 - factor), box[1] + y * box[3] * (1 - factor),
+         box[2] * factor, box[3] * factor];
+  show();
+}, { passive: false });
+document.getElementById("whole").addEventListener("click", () => { box = [...whole]; show(); });
+const thin = () => {
+  const least = Number(slider.value);
+  document.getElementById("shown").textContent = least.toFixed(2);
+  for (const link of svg.querySelectorAll(".link"))
+    link.style.display = Number(link.dataset.p) < least ? "none" : "";
+};
+slider.addEventListener("input", thin);
+const add = (tag, text, parent) => {
+  const made = document.createElement(tag);
+  made.textContent = text; parent.append(made); return made;
+};
+const choose = state => {
+  for (const other of svg.querySelectorAll(".chosen")) other.classList.remove("chosen");
+  state.classList.add("chosen");
+  const number = state.dataset.state, facts = STATES[number];
+  for (const link of svg.querySelectorAll(".link"))
+    link.classList.toggle("near", link.dataset.from === number || link.dataset.to === number);
+  about.textContent = "";
+  add("h2", (Number(number) + 1) + ". " + facts.name, about);
+  add("p", facts.share, about);
+  add("p", facts.words, about);
+  for (const [title, rows] of [["Said in it", facts.examples], ["Topics", facts.topics]]) {
+    if (!rows.length) continue;
+    add("h2", title, about);
+    const list = add("ul", "", about);
+    for (const row of rows) add("li", row, list);
+  }
+};
+for (const state of svg.querySelectorAll(".state")) {
+  state.addEventListener("click", () => { if (!moved) choose(state); });
+  state.addEventListener("keydown", e => { if (e.key === "Enter") choose(state); });
+}
+"""
