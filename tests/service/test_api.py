@@ -138,6 +138,18 @@ def test_draw(client: httpx.Client) -> None:
             assert "sandbox" in response.headers["content-security-policy"]
 
 
+def test_dialogue(client: httpx.Client) -> None:
+    chats = "Agent: Where to?\nClient: To the airport.\nAgent: Good bye.\n\n" * 8
+    request = {"content": chats, "model": "lm-hmm", "states": 3, "sweeps": 20}
+    found = client.post("/api/dialogue", json=request).json()
+    assert len(found["flow"]["states"]) == 3
+    assert found["svg"].startswith("<svg")
+    assert "To the airport." in found["html"]
+    refused = client.post("/api/dialogue", json={"content": "nobody says this"})
+    assert refused.status_code == 422
+    assert "no speaker" in refused.json()["message"]
+
+
 def test_facts(client: httpx.Client) -> None:
     assert client.get("/api/health").json()["status"] == "ok"
     assert client.get("/api/version").json().keys() == {"version"}
@@ -147,7 +159,9 @@ def test_facts(client: httpx.Client) -> None:
     assert info["formats"]["rels"]["readable"] is False
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/static/app.js", "/api/openapi.json", "/nothing"])
+@pytest.mark.parametrize(
+    "path", ["/", "/docs", "/dialogue", "/static/app.js", "/api/openapi.json", "/nothing"]
+)
 def test_pages_forbid_scripts_of_others(client: httpx.Client, path: str) -> None:
     response = client.get(path)
     assert response.headers["content-security-policy"] == CONTENT_SECURITY

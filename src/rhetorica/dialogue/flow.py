@@ -119,9 +119,13 @@ def flow_of(
     given = model.apply(dialogues)
     typical = model.examples
     if given:
-        turns = [turn for found in given for turn in found.dialogue.turns]
-        numbers = [state for found in given for state in found.states]
-        typical = typical_turns(p, model.lexicon, model.preparation, turns, numbers)
+        typical = typical_turns(
+            p,
+            model.lexicon,
+            model.preparation,
+            [turn for applied in given for turn in applied.dialogue.turns],
+            [state for applied in given for state in applied.states],
+        )
     places = expected_places(p.begins, p.steps)
     states = []
     for s in range(p.n_states):

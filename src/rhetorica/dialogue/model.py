@@ -89,7 +89,7 @@ def fit(
     *,
     preparation: Preparation | None = None,
     tell: Tell = nothing,
-    checkpoint: Callable[[DialogueModel], None] | None = None,
+    checkpoint: Callable[[DialogueModel], object] | None = None,
     every: int = 50,
 ) -> DialogueModel:
     """Learn the flow behind dialogues.

@@ -56,9 +56,9 @@ class Plan:
     states: tuple[int, ...] = (10, 20, 30)
     seeds: tuple[int, ...] = (0, 1, 2)
     topics: int = 40
-    sweeps: int = 300
-    dialogues: int | None = None
-    curve: tuple[int, ...] = (50, 100, 300)
+    sweeps: int = 200
+    dialogues: int | None = 600
+    curve: tuple[int, ...] = (50, 200)
     bus: int = 500
     bus_states: int = 30
     bus_chains: int = 2
@@ -119,7 +119,7 @@ class _Lab:
     def over_seeds(self, model: str, states: int, name: str) -> NDArray[np.float64]:
         """Return a figure of each dialogue, averaged over repetitions."""
         rows = [self.figures(model, states, seed)[name] for seed in self.plan.seeds]
-        return np.mean(np.array(rows, np.float64), axis=0)
+        return np.asarray(np.mean(np.array(rows, np.float64), axis=0))
 
     def spread(self, model: str, states: int, total: Callable[[Any], float]) -> str:
         """Write the mean of a figure over repetitions, and its standard deviation."""

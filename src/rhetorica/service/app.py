@@ -157,6 +157,11 @@ def _add_work(app: FastAPI, limits: Limits, models: Models, workers: Workers) ->
         """Tell which units a unit can be hung on."""
         return await answer(partial(tasks.points, limits, request))
 
+    @route("dialogue", _json({"type": "object"}))
+    async def dialogue(request: schemas.DialogueRequest) -> Response:
+        """Find the flow behind dialogues: states, what is said in them, what leads where."""
+        return await answer(partial(tasks.dialogue, limits, request))
+
     @route("view", _json({"type": "object"}))
     async def view(request: schemas.Content) -> Response:
         """Prepare a parse for the page."""
@@ -214,6 +219,10 @@ def _add_pages(app: FastAPI) -> None:
     @app.get("/docs", include_in_schema=False)
     async def docs() -> FileResponse:
         return FileResponse(_STATIC / "docs.html", headers=fresh)
+
+    @app.get("/dialogue", include_in_schema=False)
+    async def dialogue() -> FileResponse:
+        return FileResponse(_STATIC / "dialogue.html", headers=fresh)
 
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
 

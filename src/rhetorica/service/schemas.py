@@ -208,6 +208,21 @@ class PointsRequest(Content):
     unit: UnitRange
 
 
+class DialogueRequest(Model):
+    """Find the flow behind dialogues."""
+
+    content: str = Field(description="Transcripts, JSON lines or CSV with many dialogues.")
+    format: Literal["transcript", "jsonl", "csv"] | None = Field(
+        None, description="How the content is written; by default, JSON if it begins like it."
+    )
+    model: Literal["lm-hmm", "lm-hmms", "tm-hmm", "tm-hmms", "tm-hmmss"] = "tm-hmmss"
+    states: int = Field(12, ge=1, le=50)
+    topics: int = Field(20, ge=1, le=100)
+    sweeps: int = Field(100, ge=1, le=300)
+    threshold: float = Field(0.1, ge=0, le=1, description="Leave out less probable lines.")
+    seed: int = Field(0, ge=0, le=2**31)
+
+
 class Points(Model):
     """The units that a unit can be hung on."""
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from rhetorica import edit, formats, render
+from rhetorica.dialogue import Settings, fit, flow_of, read_dialogues
 from rhetorica.document import Document
 from rhetorica.errors import FormatError, RhetoricaError
 from rhetorica.evaluate import evaluate
@@ -15,6 +16,7 @@ from rhetorica.formats.native import from_dict, to_dict, write_json
 from rhetorica.parses import Parse
 from rhetorica.pipeline import Recipe
 from rhetorica.relations import relation_set
+from rhetorica.render.flow import flow_html, flow_svg
 from rhetorica.service import schemas
 from rhetorica.service.limits import Limits, TooLarge
 from rhetorica.service.view import page_view
@@ -111,6 +113,25 @@ def view(limits: Limits, request: schemas.Content) -> Answer:
     return as_json(page_view(_one(read(limits, request))))
 
 
+def dialogue(limits: Limits, request: schemas.DialogueRequest) -> Answer:
+    """Find the flow behind dialogues: as data, as a picture and as a page."""
+    _check_length(limits, len(request.content))
+    source = Source("input", decode(_encoded(request.content), "input"))
+    settings = Settings(
+        model=request.model, states=request.states, topics=request.topics, sweeps=request.sweeps,
+        samples=min(10, request.sweeps), seed=request.seed,
+    )  # fmt: skip
+    flow = flow_of(fit(read_dialogues(source, format=request.format).dialogues, settings))
+    return as_json(
+        {
+            "flow": flow.to_json(),
+            "svg": flow_svg(flow, threshold=request.threshold),
+            "html": flow_html(flow, threshold=request.threshold),
+            "mermaid": flow.to_mermaid(request.threshold),
+        }
+    )
+
+
 def read(limits: Limits, content: schemas.Content) -> list[Parse]:
     """Return the documents of a request; raw text is a document without EDUs."""
     name = content.name or "input"
@@ -185,13 +206,16 @@ def _one(parses: list[Parse]) -> Parse:
 
 
 def _checked(limits: Limits, parses: list[Parse]) -> list[Parse]:
-    size = sum(len(parse.document.text) for parse in parses)
+    _check_length(limits, sum(len(parse.document.text) for parse in parses))
+    return parses
+
+
+def _check_length(limits: Limits, size: int) -> None:
     if size > limits.max_chars:
         raise TooLarge(
             f"the text has {size:,} characters, the most that this service takes is "
             f"{limits.max_chars:,}: send it in parts, or start it with a higher --max-chars"
         )
-    return parses
 
 
 def _renamed(parse: Parse, id: str) -> Parse:

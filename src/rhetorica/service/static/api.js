@@ -33,5 +33,6 @@ export const edit = (parse, operations) => json("edit", { ...wrapped(parse), ope
 export const points = async (parse, unit) =>
   (await json("edit/points", { ...wrapped(parse), unit })).points;
 export const exported = async (parse, to) => (await call("convert", { ...wrapped(parse), to })).blob();
+export const flow = (request) => json("dialogue", request);
 export const rendered = async (parse, to, options) =>
   (await call("render", { ...wrapped(parse), to, ...options })).blob();
