@@ -13,10 +13,10 @@ from html import escape
 
 from rhetorica.dialogue.flow import END, START, Edge, Flow, FlowState
 from rhetorica.render.colours import DARK, LIGHT, SANS, Theme, check_theme
-from rhetorica.render.fit import visible
+from rhetorica.render.fit import Measure, clip, measure, visible, wrap
 from rhetorica.render.png import rasterize
 
-_BOX, _HIGH, _ACROSS, _DOWN, _MARGIN = 216.0, 74.0, 56.0, 64.0, 44.0
+_BOX, _HIGH, _ACROSS, _DOWN, _MARGIN = 244.0, 74.0, 56.0, 64.0, 44.0
 _DOT = 26.0
 
 
@@ -211,8 +211,9 @@ def _line(edge: Edge, boxes: dict[int | str, _Box], hidden_below: float) -> str:
 
 
 def _state(state: FlowState, box: _Box) -> str:
-    name = _clipped(f"{state.number + 1}. {state.name}", 34, 2)
-    words = _clipped(", ".join(word for word, _ in state.words), 40, 1)
+    # Bold letters are wider than those that are measured.
+    name = _clipped(f"{state.number + 1}. {state.name}", measure(13.5), 2)
+    words = _clipped(", ".join(word for word, _ in state.words), measure(11), 1)
     x, y = box.x + 9, box.y + 18
     rows = [f"<text class='name' x='{x:.1f}' y='{y + 15 * k:.1f}'>{t}</text>"
             for k, t in enumerate(name)]  # fmt: skip
@@ -229,18 +230,13 @@ def _state(state: FlowState, box: _Box) -> str:
     )
 
 
-def _clipped(text: str, longest: int, rows: int) -> list[str]:
-    """Break a text into so many rows of at most so many characters, and say if more follows."""
-    found, words = [""], visible(text).split(" ")
-    for k, word in enumerate(words):
-        if len(found[-1]) + len(word) + 1 <= longest:
-            found[-1] = f"{found[-1]} {word}".strip()
-        elif len(found) < rows and k:
-            found.append(word[:longest])
-        else:
-            found[-1] = f"{found[-1][: longest - 2]} …"
-            break
-    return [escape(row) for row in found if row]
+def _clipped(text: str, width: Measure, rows: int) -> list[str]:
+    """Break a text into so many rows of a box, and say if more would follow."""
+    room = _BOX - 18
+    found = wrap(visible(text), room, room, width)
+    if len(found) > rows:
+        found = [*found[: rows - 1], clip(" ".join(found[rows - 1 :]), room, width)]
+    return [escape(row) for row in found]
 
 
 def _style(theme: Theme) -> str:
