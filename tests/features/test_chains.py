@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -299,7 +300,8 @@ def test_table_of_a_document() -> None:
     doc = Document(doc.text, edus, doc.tokens, doc.sentences, doc.paragraphs)
     chains = lexical_chains(doc, weights=FLAT)
     assert chains.chains.tolist() == [0, 0, -1, 0, 0]
-    by_edu, by_sentence = ChainTable.by_edu(doc, chains), ChainTable.by_sentence(doc, chains)
+    by_edu = ChainTable.by_edu(doc, chains)
+    by_sentence = ChainTable.by_edu(replace(doc, edus=doc.sentences), chains)
     assert (by_edu.n_units, by_sentence.n_units) == (5, 3)
     assert by_edu.between(2, 3, 4)[0].tolist() == [0, 0, 0, 0, 0, 0, 0, 1, 0]
     assert by_sentence.between(0, 1, 3)[0].tolist() == [1, 1, 1, 0, 0, 1, 0, 0, 0]

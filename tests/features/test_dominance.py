@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rhetorica import Document, Span, Token
-from rhetorica.features.dominance import LEFT, NONE, RIGHT, Dominance, Element
+from rhetorica.features.dominance import LEFT, NONE, RIGHT, Dominance
 from rhetorica.features.edus import EDUTable
 from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
@@ -68,12 +69,41 @@ def document(table: str, constituency: tuple[str, ...] = ()) -> Document:
     )
 
 
+class Element(NamedTuple):
+    """One element of a dominance set: ``dominator`` > ``dominated``, as EDUs.
+
+    ``attachment`` and ``head`` are word and label at the attachment node and at the head node;
+    ``relation`` is the dependency relation of the head's word.
+    """
+
+    dominator: int
+    attachment: tuple[str, str]
+    dominated: int
+    head: tuple[str, str]
+    relation: str
+
+
+def elements(dominance: Dominance) -> list[Element]:
+    """Return the sets' elements, by dominated EDU."""
+    words = dominance.syntax.words
+    return [
+        Element(
+            int(dominance.dominators[edu]),
+            (words[dominance.attachments[edu]], dominance.attachment_labels[edu]),
+            edu,
+            (words[dominance.heads[edu]], dominance.head_labels[edu]),
+            dominance.syntax.deprels[dominance.heads[edu]],
+        )
+        for edu in np.flatnonzero(dominance.dominators >= 0).tolist()
+    ]
+
+
 def test_figure_9() -> None:
     doc = document(SENTENCE, (TREE,))
     syntax = Syntax.of(doc)
     dominance = Dominance.of(doc, syntax, Phrases.of(doc, syntax))
     # 3 > 1 > 2, with (1, efforts/NP) > (2, to/S) and (3, say/S) > (1, hamstrung/S).
-    assert dominance.elements() == [
+    assert elements(dominance) == [
         Element(2, ("say", "S"), 0, ("hamstrung", "S"), "ccomp"),
         Element(0, ("efforts", "NP"), 1, ("to", "S"), "acl"),
     ]
@@ -84,7 +114,7 @@ def test_figure_9() -> None:
 
 def test_figure_9_by_dependencies() -> None:
     dominance = Dominance.of(document(SENTENCE))
-    assert dominance.elements() == [
+    assert elements(dominance) == [
         Element(2, ("say", "VBP"), 0, ("hamstrung", "VBN"), "ccomp"),
         Element(0, ("efforts", "NNS"), 1, ("to", "TO"), "acl"),
     ]
@@ -149,7 +179,7 @@ def test_units_by_brute_force(data: st.DataObject) -> None:
 
 def test_edge_cases() -> None:
     nothing = Dominance.of(Document(""))
-    assert nothing.elements() == []
+    assert elements(nothing) == []
     assert nothing.across([], [], []).edus.tolist() == []
     assert nothing.attributes()["relation"] == [""]
     one = Dominance.of(document("Word NN -1 root 0"))

@@ -131,13 +131,10 @@ def test_senses_and_their_relations(wordnet: WordNet) -> None:
     assert [wordnet.name(synset) for synset in senses[:3]] == ["dog.n.01", "frump.n.01", "dog.n.03"]
     assert [wordnet.name(synset) for synset in wordnet.synsets("dog", "v")] == ["chase.v.01"]
     assert wordnet.pos(senses[0]) == "n"
-    assert "domestic_dog" in wordnet.lemmas(senses[0])
-    (parent,) = {wordnet.hypernyms(synset)[0] for synset in senses[:1]}
-    assert senses[0] in wordnet.hyponyms(parent)
+    assert wordnet.name(wordnet.hypernyms(senses[0])[0]) == "canine.n.02"
+    assert wordnet.synsets("domestic_dog", "n") == senses[:1]
     assert wordnet.synsets("interest rate", "n") == wordnet.synsets("interest_rate", "n") != []
     assert wordnet.synsets("of", "n") == []
-    assert "walk" in wordnet
-    assert "of" not in wordnet
     assert wordnet.knows("walk", "v")
     assert not wordnet.knows("dachshund", "v")
 
@@ -198,8 +195,6 @@ def test_fewer_senses_are_never_more_alike(wordnet: WordNet) -> None:
 def test_wrong_questions(wordnet: WordNet) -> None:
     with pytest.raises(UnknownName, match="part of speech 'a'"):
         wordnet.synsets("red", "a")  # type: ignore[arg-type]
-    with pytest.raises(UnknownName, match="Did you mean 'path'"):
-        wordnet.similarity("dog", "cat", "n", "pth")
     noun, verb = wordnet.synsets("dog", "n")[0], wordnet.synsets("dog", "v")[0]
     with pytest.raises(ValueError, match="all nouns or all verbs"):
         wordnet.synset_similarities([noun], [verb])

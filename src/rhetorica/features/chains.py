@@ -34,17 +34,7 @@ from rhetorica.languages import language_of
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-CHAIN_FEATURES = (
-    "spanning",
-    "exclusive",
-    "start1",
-    "start2",
-    "end1",
-    "end2",
-    "skip_both",
-    "skip1",
-    "skip2",
-)
+CHAIN_FEATURES = tuple("spanning exclusive start1 start2 end1 end2 skip_both skip1 skip2".split())
 """What `ChainTable.between` counts, in the order of its columns."""
 
 NEAR = 3
@@ -540,15 +530,7 @@ class ChainTable:
     @classmethod
     def by_edu(cls, doc: Document, chains: Chains) -> ChainTable:
         """Make the table of a document with EDUs as its units."""
-        return cls._by(chains, [edu.start for edu in doc.edus], doc)
-
-    @classmethod
-    def by_sentence(cls, doc: Document, chains: Chains) -> ChainTable:
-        """Make the table of a document with sentences as its units."""
-        return cls._by(chains, [sentence.start for sentence in doc.sentences] or [0], doc)
-
-    @classmethod
-    def _by(cls, chains: Chains, starts: list[int], doc: Document) -> ChainTable:
+        starts = [edu.start for edu in doc.edus]
         offsets = [doc.tokens[token].start for token in chains.tokens.tolist()]
         units = np.searchsorted(np.array(starts, np.int64), np.array(offsets, np.int64), "right")
         return cls.of(chains.chains, np.maximum(units - 1, 0), len(starts))

@@ -31,20 +31,6 @@ NONE, LEFT, RIGHT = 0, 1, 2
 """Which of two units dominates the other: neither, the left one, the right one."""
 
 
-class Element(NamedTuple):
-    """One element of a dominance set: ``dominator`` > ``dominated``, as EDUs.
-
-    ``attachment`` and ``head`` are word and label at the attachment node and at the head node;
-    ``relation`` is the dependency relation of the head's word.
-    """
-
-    dominator: int
-    attachment: tuple[str, str]
-    dominated: int
-    head: tuple[str, str]
-    relation: str
-
-
 class Links(NamedTuple):
     """How pairs of units are linked: which dominates, and the dominated EDU (-1: none)."""
 
@@ -108,20 +94,6 @@ class Dominance:
             _Lowest.of(order + places),
             _Lowest.of(order + places[::-1]),
         )
-
-    def elements(self) -> list[Element]:
-        """Return the sets' elements, by dominated EDU."""
-        words = self.syntax.words
-        return [
-            Element(
-                int(self.dominators[edu]),
-                (words[self.attachments[edu]], self.attachment_labels[edu]),
-                edu,
-                (words[self.heads[edu]], self.head_labels[edu]),
-                self.syntax.deprels[self.heads[edu]],
-            )
-            for edu in np.flatnonzero(self.dominators >= 0).tolist()
-        ]
 
     def attributes(self) -> dict[str, list[str]]:
         """Return columns of strings to be indexed by `Links.edus`; the last value is for none."""

@@ -9,7 +9,7 @@ EDUs at a time, so that a book need not have all of its pairs in memory.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from zlib import crc32
@@ -31,15 +31,25 @@ def hashed(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
+def hashes(column: Iterable[str]) -> Ints:
+    """Return the numbers of strings."""
+    return np.fromiter(map(hashed, column), np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class EDUTable:
-    """Attributes of a document's EDUs; ``attributes[name]`` has one hash an EDU."""
+    """Attributes of a document's EDUs: a value an EDU in each column.
 
+    ``strings[name]`` are the values of an attribute, ``attributes[name]`` their hashes.
+    """
+
+    strings: dict[str, list[str]]
     attributes: dict[str, Ints]
     places: Places
     dominators: Ints
     dominations: Ints
     lemmas: list[set[str]]
+    syntax: Syntax
 
     @classmethod
     def of(cls, doc: Document) -> EDUTable:
@@ -50,17 +60,16 @@ class EDUTable:
         tokens = [list(group) for group in doc.edu_tokens()]
         places = Places.of(doc)
         heads = [head_token(syntax, group) for group in tokens]
-        strings = _strings(syntax, tokens, heads, places)
+        strings = _unit_strings(syntax, tokens, heads) | places.strings(syntax, tokens)
         above, dominations = _dominance(syntax, heads, owners(tokens, len(doc.tokens)))
         return cls(
-            {
-                name: np.array([hashed(value) for value in column], dtype=np.int64)
-                for name, column in strings.items()
-            },
+            strings,
+            {name: hashes(column) for name, column in strings.items()},
             places,
             above,
             dominations,
             [_content_lemmas(syntax, group) for group in tokens],
+            syntax,
         )
 
     def units(self, members: Ints) -> dict[str, Ints]:
@@ -99,20 +108,6 @@ class EDUTable:
             if len(found) > 1:
                 counts[np.ix_(found, found)] += 1
         return np.minimum(counts, 3)
-
-
-def edu_strings(doc: Document) -> dict[str, list[str]]:
-    """Return the attributes of a document's EDUs as strings, before they are hashed."""
-    syntax = Syntax.of(doc)
-    tokens = [list(group) for group in doc.edu_tokens()]
-    heads = [head_token(syntax, group) for group in tokens]
-    return _strings(syntax, tokens, heads, Places.of(doc))
-
-
-def _strings(
-    syntax: Syntax, tokens: list[list[int]], heads: list[int], places: Places
-) -> dict[str, list[str]]:
-    return _unit_strings(syntax, tokens, heads) | places.strings(syntax, tokens)
 
 
 def _unit_strings(

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module, resources
 from itertools import chain
 from typing import Any, Literal, NamedTuple
@@ -70,8 +70,8 @@ class WordNet:
 
     >>> wordnet = load_wordnet()
     >>> dog, *others = wordnet.synsets("dog", "n")
-    >>> wordnet.name(dog), wordnet.lemmas(dog), len(others)
-    ('dog.n.01', ['canis_familiaris', 'dog', 'domestic_dog'], 6)
+    >>> wordnet.name(dog), len(others)
+    ('dog.n.01', 6)
     >>> [wordnet.name(synset) for synset in wordnet.hypernyms(dog)]
     ['canine.n.02', 'domestic_animal.n.01']
     """
@@ -106,9 +106,6 @@ class WordNet:
             "v": float(self._information[self._n_nouns :].max()),
         }
 
-    def __contains__(self, lemma: object) -> bool:
-        return isinstance(lemma, str) and any(self.synsets(lemma, pos) for pos in POS)
-
     def synsets(self, lemma: str, pos: Pos) -> list[int]:
         """Return the senses of a lemma, the most frequent first; none if it is unknown."""
         index = self._index(pos).get(_normal(lemma))
@@ -126,23 +123,11 @@ class WordNet:
         """Return a synset's part of speech."""
         return "n" if synset < self._n_nouns else "v"
 
-    def lemmas(self, synset: int) -> list[str]:
-        """Return the lemmas that share a sense, by alphabet."""
-        starts, owners = self._owners
-        places = owners[slice(*starts[synset : synset + 2])]
-        return [self._lemmas[place] for place in places]
-
     def hypernyms(self, synset: int) -> list[int]:
         """Return what a synset is a kind, or an instance, of."""
         found: list[int] = self._hypernyms[
             slice(*self._hypernym_starts[synset : synset + 2])
         ].tolist()
-        return found
-
-    def hyponyms(self, synset: int) -> list[int]:
-        """Return the kinds, and instances, of a synset."""
-        starts, hyponyms = self._hyponyms
-        found: list[int] = hyponyms[slice(*starts[synset : synset + 2])].tolist()
         return found
 
     def ancestry(self, synsets: Sequence[int] | Ints) -> Ancestry:
@@ -216,17 +201,6 @@ class WordNet:
                 result[MEASURES.index("jcn")] = 1 / (1 + 1 / result[MEASURES.index("jcn")])
         return result
 
-    def similarity(self, first: str, second: str, pos: Pos, measure: str) -> float:
-        """Compare two lemmas by one measure, as ``lemma_similarities`` does.
-
-        >>> round(load_wordnet().similarity("car", "bicycle", "n", "wup"), 3)
-        0.8
-        """
-        if measure not in MEASURES:
-            raise UnknownName("similarity measure", measure, MEASURES)
-        figures = self.lemma_similarities([first], [second], pos)
-        return float(figures[MEASURES.index(measure), 0, 0])
-
     def all_lemmas(self, pos: Pos) -> list[str]:
         """Return the lemmas of a part of speech, by alphabet."""
         return list(self._index(pos))
@@ -239,16 +213,6 @@ class WordNet:
         if pos not in self._lemma_index:
             raise UnknownName("part of speech", pos, POS)
         return self._lemma_index[pos]
-
-    @cached_property
-    def _owners(self) -> tuple[Ints, Ints]:
-        lemmas = np.repeat(np.arange(len(self._lemmas)), np.diff(self._sense_starts))
-        return _inverse(self._senses, lemmas, len(self._min_depths))
-
-    @cached_property
-    def _hyponyms(self) -> tuple[Ints, Ints]:
-        synsets = np.repeat(np.arange(len(self._min_depths)), np.diff(self._hypernym_starts))
-        return _inverse(self._hypernyms, synsets, len(self._min_depths))
 
     def _known(self, lemmas: Sequence[str], pos: Pos, most: int | None) -> _Senses:
         """Look up lemmas and keep those that have senses, up to ``most`` each."""
@@ -606,8 +570,3 @@ def _ranges(starts: Ints, ends: Ints) -> Ints:
     counts = ends - starts
     offsets = np.repeat(starts - _starts(counts)[:-1], counts)
     return np.arange(len(offsets)) + offsets
-
-
-def _inverse(keys: Ints, values: Ints, size: int) -> tuple[Ints, Ints]:
-    """Return the values by key, as starts and values."""
-    return _starts(np.bincount(keys, minlength=size)), values[np.argsort(keys, kind="stable")]

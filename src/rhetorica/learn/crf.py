@@ -14,6 +14,7 @@ r to label 0) and ``enter[0]``, between two that are not chosen; ``leave[0]`` is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,20 @@ class Sequences(NamedTuple):
     offsets: Ints
     items: Ints
     reads: Bools
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[Sequences, int]]) -> Sequences:
+        """Put rows together; each part comes with how many items it has, to go on counting."""
+        offsets = [np.zeros(1, np.int64)]
+        items, reads = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
+        places = numbers = 0
+        for found, count in parts:
+            offsets.append(found.offsets[1:] + places)
+            items.append(found.items + numbers)
+            reads.append(found.reads)
+            places += len(found.items)
+            numbers += count
+        return cls(np.concatenate(offsets), np.concatenate(items), np.concatenate(reads))
 
 
 class Potentials(NamedTuple):
@@ -62,26 +77,6 @@ def loss_and_gradient(
     """
     loss, *gradient = _gradient(*potentials, sequences.offsets, sequences.items, gold)
     return float(loss), Potentials(*gradient)
-
-
-def sequence_log_likelihood(potentials: Potentials, row: Ints, labels: Ints) -> float:
-    """Return the unnormalised log weight of labels on one row; -inf where it is impossible.
-
-    This is equation 1 without Z, said plainly; inference is checked against it.
-    """
-    own, before, after, enter, leave = potentials
-    total = 0.0
-    for t, (item, label) in enumerate(zip(row, labels, strict=True)):
-        total += own[item, label]
-        if t:
-            total += before[row[t - 1], label]
-            last = labels[t - 1]
-            if last and label:
-                return -np.inf
-            total += leave[last] if last else enter[label]
-        if t + 1 < len(row):
-            total += after[row[t + 1], label]
-    return float(total)
 
 
 class ChainWeights:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ Floats = npt.NDArray[np.float64]
 _TOLERANCE = 1e7 * float(np.finfo(np.float64).eps)
 
 
+@dataclass(kw_only=True)
 class BaggedLogistic:
     """Logistic regressions over samples with as many negatives as positives, averaged.
 
@@ -24,10 +26,9 @@ class BaggedLogistic:
     subtracted from the bias, undoes this (King & Zeng 2001), so that probabilities stay honest.
     """
 
-    def __init__(self, *, l2: float = 1.0, bags: int = 10, seed: int = 0) -> None:
-        self.l2 = l2
-        self.bags = bags
-        self.seed = seed
+    l2: float = 1.0
+    bags: int = 10
+    seed: int = 0
 
     def fit(
         self, matrix: Any, labels: Floats, *, progress: Callable[[int], None] | None = None

@@ -226,6 +226,7 @@ def words_start(
     return Projection(form, vectors.reshape(matrices, vocabulary, size).astype(np.float32))
 
 
+@dataclass(kw_only=True)
 class ProjectionLearner:
     """Learns a projection and a classifier; after `fit` it has ``projection_`` and ``solution_``.
 
@@ -233,32 +234,17 @@ class ProjectionLearner:
     tau, the regularisers of the weights and of A.
     """
 
-    def __init__(
-        self,
-        *,
-        form: Form | None = "concatenation",
-        width: int = 60,
-        l2: float = 1.0,
-        tau: float = 0.1,
-        batch: int = 500,
-        iterations: int = 200,
-        threshold: float = 1e-3,
-        passes: int = 30,
-        start: Start = "random",
-        inertia: int = 100,
-        seed: int = 0,
-    ) -> None:
-        self.form = form
-        self.width = width
-        self.l2 = l2
-        self.tau = tau
-        self.batch = batch
-        self.iterations = iterations
-        self.threshold = threshold
-        self.passes = passes
-        self.start: Start = start
-        self.inertia = inertia
-        self.seed = seed
+    form: Form | None = "concatenation"
+    width: int = 60
+    l2: float = 1.0
+    tau: float = 0.1
+    batch: int = 500
+    iterations: int = 200
+    threshold: float = 1e-3
+    passes: int = 30
+    start: Start = "random"
+    inertia: int = 100
+    seed: int = 0
 
     def fit(
         self,

@@ -17,7 +17,7 @@ probability), and classes that it cannot have.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ class SoftmaxExamples:
     possible: Flags
 
 
+@dataclass
 class SoftmaxRegression:
     """Learns ``weights_`` (rows, classes); row 0 stays zero.
 
@@ -56,29 +57,21 @@ class SoftmaxRegression:
     np.True_
     """
 
-    def __init__(
-        self,
-        n_rows: int,
-        n_classes: int,
-        *,
-        strength: float = 1.0,
-        rate: float = 0.1,
-        epochs: int = 10,
-        seed: int = 0,
-    ) -> None:
-        self.shape = (n_rows, n_classes)
-        self.strength = strength
-        self.rate = rate
-        self.epochs = epochs
-        self.seed = seed
+    n_rows: int
+    n_classes: int
+    _: KW_ONLY
+    strength: float = 1.0
+    rate: float = 0.1
+    epochs: int = 10
+    seed: int = 0
 
     def fit(
         self, examples: SoftmaxExamples, *, progress: Callable[[int, float], None] | None = None
     ) -> SoftmaxRegression:
         """Learn from examples; ``progress`` hears each epoch's mean loss before its updates."""
-        self.weights_ = np.zeros(self.shape, dtype=np.float32)
-        squares = np.full(self.shape, _TINY, dtype=np.float32)
-        seen = np.zeros(self.shape[0], dtype=np.int64)
+        self.weights_ = np.zeros((self.n_rows, self.n_classes), dtype=np.float32)
+        squares = np.full_like(self.weights_, _TINY)
+        seen = np.zeros(self.n_rows, dtype=np.int64)
         count = len(examples.rows)
         penalty = 1 / (self.strength * max(1, count))
         for epoch in range(self.epochs):

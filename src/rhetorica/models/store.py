@@ -14,7 +14,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from rhetorica.errors import ModelError
 from rhetorica.files import write_bytes, write_text
+from rhetorica.settings import plain
 from rhetorica.trees import Label
 
 Kind = Literal["parser", "segmenter", "syntax", "dialogue"]
@@ -61,6 +62,13 @@ class Config:
     scores: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     folder: Path = Path()
+
+    @classmethod
+    def of(cls, parser: Any, labels: Sequence[Label] = (), **more: Any) -> Config:
+        """Say of a parser its name, settings (and ``more``), relations and labels."""
+        settings = plain(parser.settings) | more
+        relations = parser.settings.relations
+        return cls("parser", parser.name, settings, relations=relations, labels=tuple(labels))
 
     @classmethod
     def read(cls, folder: Path) -> Config:

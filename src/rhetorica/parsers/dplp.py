@@ -30,7 +30,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.convert import relabel
-from rhetorica.decode import elect
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.languages import check_language, common_language
@@ -63,11 +62,11 @@ from rhetorica.parsers.transition import (
 from rhetorica.parsers.transition.classifier import Classifier
 from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import BITS, StateReader, Templates, Units
-from rhetorica.parsers.transition.voting import WholeSteps, vote
+from rhetorica.parsers.transition.voting import WholeSteps, elected, join_probabilities
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.progress import Event, Tell, nothing, steps
-from rhetorica.settings import RELATIONS, made, plain, setting
-from rhetorica.trees import Join, RSTTree
+from rhetorica.settings import RELATIONS, made, setting
+from rhetorica.trees import RSTTree
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -492,21 +491,14 @@ class DPLPParser(Stored):
     def _elected(self, doc: Document, score: Scorer, about: dict[str, str]) -> Parse:
         """Return the tree that most of a sample of sequences agrees with (see `voting`)."""
         n = len(doc.edus)
-        votes = vote(
+        joins, actions, shares = elected(
             n,
             self.actions_,
             WholeSteps(score),
             samples=self.settings.samples,
             seed=self.settings.seed,
         )
-        elected = elect(n, votes)
-        shares = np.pad(votes.labels_of(elected), ((0, 0), (1, 0)))
-        actions = shares.argmax(axis=1)
-        splits = np.array([join.split for join in elected])
-        joins = [
-            Join(join.start, join.split, join.end, *self.actions_.label(action))
-            for join, action in zip(elected, actions.tolist(), strict=True)
-        ]
+        splits = [join.split for join in joins]
         tree = self._output(RSTTree.from_joins(n, joins))
         return Parse(doc, tree, self._by_split(tree, splits, actions, shares), (), about)
 
@@ -547,23 +539,17 @@ class DPLPParser(Stored):
         chosen = np.flatnonzero(found.actions != SHIFT)
         states, actions = found.states[chosen], found.actions[chosen]
         shares = distributions(forest, states, score)
-        return self._by_split(tree, forest.column(Item.START, states), actions, shares)
+        splits = forest.column(Item.START, states).tolist()
+        return self._by_split(tree, splits, actions, shares)
 
     def _by_split(
-        self, tree: RSTTree, splits: Ints, actions: Ints, shares: Probabilities
+        self, tree: RSTTree, splits: list[int], actions: Ints, shares: Probabilities
     ) -> Scores:
         """Read the probabilities of a tree's joins off those of actions, known by their splits."""
-        nuclearities = self.actions_.nuclearities()
-        joined = np.maximum(shares[:, SHIFT + 1 :].sum(axis=1), 1e-30)
-        alike = np.where(nuclearities[actions][:, None] == nuclearities, shares, 0).sum(axis=1)
-        alike = np.maximum(alike, 1e-30)
-        given = shares[np.arange(len(actions)), actions]
-        by_split = {
-            int(split): (float(a), float(b / a), float(c / b))
-            for split, a, b, c in zip(splits, joined, alike, given, strict=True)
-        }
+        rows = zip(*join_probabilities(self.actions_, actions, shares), strict=True)
+        by_split = dict(zip(splits, rows, strict=True))
         columns = zip(*(by_split[join.split] for join in tree.joins), strict=True)
-        spans, nuclei, relations = (tuple(min(1.0, p) for p in column) for column in columns)
+        spans, nuclei, relations = columns
         return Scores(spans=spans, nuclearities=nuclei, relations=relations)
 
     def calibrate(
@@ -602,13 +588,6 @@ class DPLPParser(Stored):
 
     def state(self) -> State:
         """Return settings, labels, words, and weights as 16-bit floats."""
-        config = Config(
-            "parser",
-            self.name,
-            plain(self.settings),
-            relations=self.settings.relations,
-            labels=self.actions_.labels,
-        )
         arrays = self.classifier_.arrays("features")
         arrays["dense_weights"] = self.dense_weights_.astype(np.float16)
         if self.projection_ is not None:
@@ -616,6 +595,7 @@ class DPLPParser(Stored):
         elif self.settings.matrix == "identity":
             arrays["word_weights"] = self.word_weights_.astype(np.float16)
         words = json.dumps(list(self.words_), ensure_ascii=False, indent=0) + "\n"
+        config = Config.of(self, self.actions_.labels)
         return State(config, arrays, {"words.json": words.encode()})
 
     @classmethod

@@ -41,7 +41,7 @@ from rhetorica.decode import (
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.features.blocks import blocks
-from rhetorica.features.edus import EDUTable, edu_strings
+from rhetorica.features.edus import EDUTable
 from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import best_temperature, log_loss
 from rhetorica.learn.links import log_softmax
@@ -50,7 +50,7 @@ from rhetorica.learn.pairwise import Arcs, Template
 from rhetorica.models.store import Arrays, Config, State, Stored
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.progress import Event, Tell, nothing
-from rhetorica.settings import RELATIONS, made, plain, setting
+from rhetorica.settings import RELATIONS, made, setting
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Label
 
 Decoder = Literal["eisner", "mst"]
@@ -430,13 +430,12 @@ class Li2014Parser(Stored):
             )
             heads = np.array(target.heads)
             found = self._arcs(doc, table, members).rows(heads, members)
-            strings = edu_strings(doc)
             pairs = table.pairs(members)
             for arc, column in zip(*np.nonzero(np.isin(found, list(rows))), strict=True):
                 row = int(found[arc, column])
                 if row not in names:
                     names[row] = _in_words(
-                        templates[column], strings, pairs, int(heads[arc]), int(arc)
+                        templates[column], table.strings, pairs, int(heads[arc]), int(arc)
                     )
             if len(names) == len(rows):
                 break
@@ -459,14 +458,7 @@ class Li2014Parser(Stored):
             "rows": rows.astype(np.uint32),
             "weights": self.weights_[rows].astype(np.float16),
         }
-        config = Config(
-            "parser",
-            self.name,
-            plain(self.settings),
-            relations=self.settings.relations,
-            labels=tuple(self.labels_),
-        )
-        return State(config, arrays)
+        return State(Config.of(self, self.labels_), arrays)
 
     @classmethod
     def from_state(cls, state: State, **options: Any) -> Li2014Parser:

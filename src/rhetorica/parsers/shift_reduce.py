@@ -31,7 +31,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.convert import relabel
-from rhetorica.decode import elect
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.languages import check_language, common_language
@@ -52,10 +51,16 @@ from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import Looks, StateReader, Templates, Units
 from rhetorica.parsers.transition.system import Ints
 from rhetorica.parsers.transition.templates import GROUPS, LABEL, PAPER, PAPER_BAGS, STRUCTURE
-from rhetorica.parsers.transition.voting import Steps, WholeSteps, draw, vote
+from rhetorica.parsers.transition.voting import (
+    Steps,
+    WholeSteps,
+    draw,
+    elected,
+    join_probabilities,
+)
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.progress import Event, Tell, nothing, steps
-from rhetorica.settings import RELATIONS, made, plain, setting
+from rhetorica.settings import RELATIONS, made, setting
 from rhetorica.trees import Join, RSTTree
 
 FeatureSet = Literal["paper", "extended"]
@@ -336,28 +341,23 @@ class ShiftReduceParser(Stored):
             forest = Forest(n, self.actions_, width=self.settings.beam)
             score = self.scorer(units)
             found = search(n, self.actions_, score, width=self.settings.beam, forest=forest)[0]
-            shares = distributions(forest, found.states, score)
             reducing = np.flatnonzero(found.actions != SHIFT)
             # Joins are made in the order of their ends; a tree has them in preorder.
             tree = found.tree.joins
             made = sorted(range(len(tree)), key=lambda i: (tree[i].end, -tree[i].start))
             order = reducing[np.argsort(made)]
-            return _decisions(tree, forest.nuclearities, found.actions[order], shares[order])
-        votes = vote(
-            n,
-            self.actions_,
-            self.steps(units),
-            samples=self.settings.samples,
-            seed=self.settings.seed,
-        )
-        elected = elect(n, votes)
-        shares = np.pad(votes.labels_of(elected), ((0, 0), (1, 0)))
-        actions = shares.argmax(axis=1)
-        joins = [
-            Join(join.start, join.split, join.end, *self.actions_.label(action))
-            for join, action in zip(elected, actions.tolist(), strict=True)
-        ]
-        return _decisions(joins, self.actions_.nuclearities(), actions, shares)
+            shares = distributions(forest, found.states[order], score)
+            joins, actions = list(tree), found.actions[order]
+        else:
+            joins, actions, shares = elected(
+                n,
+                self.actions_,
+                self.steps(units),
+                samples=self.settings.samples,
+                seed=self.settings.seed,
+            )
+        columns = join_probabilities(self.actions_, actions, shares)
+        return [_Decided(*one) for one in zip(joins, *columns, strict=True)]
 
     def _calibrated(self, joins: Sequence[Join], spans: Sequence[float]) -> Floats:
         """Return the probabilities that ranges are units, from what the search thinks of them."""
@@ -388,17 +388,10 @@ class ShiftReduceParser(Stored):
 
     def state(self) -> State:
         """Return settings, labels and the weights that are not zero."""
-        config = Config(
-            "parser",
-            self.name,
-            plain(self.settings),
-            relations=self.settings.relations,
-            labels=self.actions_.labels,
-        )
         arrays: dict[str, npt.NDArray[Any]] = {}
         for name, model in self.models_.items():
             arrays |= model.arrays(name)
-        return State(config, arrays)
+        return State(Config.of(self, self.actions_.labels), arrays)
 
     @classmethod
     def from_state(cls, state: State, **options: Any) -> ShiftReduceParser:
@@ -434,16 +427,6 @@ def _targets(name: str, examples: _Examples, n_actions: int) -> tuple[Flags, Fla
     possible[:, SHIFT] = examples.free | ~examples.joinable
     use = np.ones(len(labels), dtype=np.bool_)
     return use, classes, possible
-
-
-def _decisions(joins: Sequence[Join], kinds: Ints, actions: Ints, shares: Floats) -> list[_Decided]:
-    """Return joins with their probabilities, from those of all actions (joins, actions)."""
-    chosen = np.arange(len(joins))
-    whole = np.maximum(shares[:, SHIFT + 1 :].sum(axis=1), 1e-30)
-    alike = np.maximum(np.where(kinds == kinds[actions][:, None], shares, 0).sum(axis=1), 1e-30)
-    columns = (whole, alike / whole, shares[chosen, actions] / alike)
-    limited = [np.minimum(column, 1.0).tolist() for column in columns]
-    return [_Decided(*one) for one in zip(joins, *limited, strict=True)]
 
 
 def _evidence(joins: Sequence[Join], spans: Sequence[float]) -> Floats:

@@ -83,9 +83,9 @@ def test_pruning_drops_small_weights() -> None:
 
 def test_wrong_settings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownName):
-        Settings(groups=("magic",))
+        CodraParser(groups=("magic",))
     with pytest.raises(UnknownName):
-        Settings(stages="both")  # type: ignore[arg-type]
+        CodraParser(stages="both")
     with pytest.raises(ModelError):
         CodraParser.load(tmp_path)
     with pytest.raises(ModelError):

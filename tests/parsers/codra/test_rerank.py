@@ -15,6 +15,7 @@ from rhetorica.decode import Bracketing, cky_kbest
 from rhetorica.errors import ModelError
 from rhetorica.evaluate.oracle import oracle_scores
 from rhetorica.parsers.codra.examples import NOT_JOINED, Lessons, label_names
+from rhetorica.parsers.codra.features import Facts
 from rhetorica.parsers.codra.parser import CodraParser, Settings, _relabelled
 from rhetorica.parsers.codra.rerank import (
     CUES,
@@ -34,6 +35,7 @@ from rhetorica.parsers.codra.rerank import (
 )
 from rhetorica.parsers.codra.sentence import SentenceModel
 from rhetorica.parsers.codra.stages import Node
+from rhetorica.parsers.codra.workshop import Workshop
 from rhetorica.parses import Candidate, Parse
 from rhetorica.trees import Join, Label, RSTTree
 
@@ -149,10 +151,22 @@ def training(n_documents: int, seed: int) -> tuple[list, list]:
     return documents, golds
 
 
+def reranked(model: Reranker, known: Cues, lists: list[KBestList]) -> list[KBestList]:
+    """Put the candidates of each list in order, with the reranker's scores."""
+    return [
+        KBestList(
+            entry.start,
+            entry.n_edus,
+            tuple(entry.trees[at]._replace(score=score) for at, score in order),
+        )
+        for entry, order in zip(lists, model.orders(known, lists), strict=True)
+    ]
+
+
 def accuracy(model: Reranker, documents: list, golds: list) -> tuple[float, float]:
     before, after = [], []
     for (known, entries), trees in zip(documents, golds, strict=True):
-        for old, new, gold in zip(entries, model.rerank(known, entries), trees, strict=True):
+        for old, new, gold in zip(entries, reranked(model, known, entries), trees, strict=True):
             before.append(old.trees[0].joins == gold.joins and old.trees[0].labels == gold.labels)
             after.append(new.trees[0].joins == gold.joins and new.trees[0].labels == gold.labels)
     return float(np.mean(before)), float(np.mean(after))
@@ -189,7 +203,7 @@ def test_deterministic_and_saved(model: Reranker) -> None:
 
 def test_order_and_members_stay(model: Reranker) -> None:
     known, entries = training(1, 77)[0][0]
-    for old, new in zip(entries, model.rerank(known, entries), strict=True):
+    for old, new in zip(entries, reranked(model, known, entries), strict=True):
         assert (old.start, old.n_edus, len(old.trees)) == (new.start, new.n_edus, len(new.trees))
         assert sorted(map(str, [t[::2] for t in old.trees])) == sorted(
             map(str, [t[::2] for t in new.trees])
@@ -200,10 +214,10 @@ def test_order_and_members_stay(model: Reranker) -> None:
 
 def test_single_edus_and_nothing(model: Reranker) -> None:
     one = KBestList(0, 1, (Bracketing([], 0.0, []),))
-    assert model.rerank(cues(1), [one])[0].trees[0].joins == []
-    assert model.rerank(cues(1), []) == []
+    assert reranked(model, cues(1), [one])[0].trees[0].joins == []
+    assert reranked(model, cues(1), []) == []
     mixed = [one, kbest(3, 4, 1, start=1)]
-    assert [len(entry.trees) for entry in model.rerank(cues(4), mixed)] == [1, 4]
+    assert [len(entry.trees) for entry in reranked(model, cues(4), mixed)] == [1, 4]
     with pytest.raises(ModelError, match="no lists"):
         Reranker(LABELS).fit([], [])
     with pytest.raises(ValueError, match="at least the best tree"):
@@ -233,7 +247,7 @@ def test_cues_of_a_document() -> None:
         tokens.append(Token(at, at + len(word), lemma=word, tag="IN", head=head, deprel="d"))
         at += len(word) + 1
     doc = Document(" ".join(words), (Span(0, 7), Span(8, 25)), tuple(tokens))
-    found = Cues.of(doc)
+    found = Cues.from_facts(Facts.of(doc, chains=False))
     assert found.dominators.tolist() == [-1, 0]
     assert set(found.columns) == set(CUES)
 
@@ -283,8 +297,9 @@ def test_lists_of_unseen_sentences(tmp_path: Path) -> None:
     assert ranges == [(3, 6)]
     assert golds[0].joins == [(0, 2, 3), (0, 1, 2)]
     model = SentenceModel(len(labels), groups=["ngrams", "dominance"], iterations=5, min_count=1)
-    lists = honest_lists(lessons, model, k=4, number=2, store=tmp_path)
-    again = honest_lists(lessons, model, k=4, number=2, store=tmp_path)
+    shop = Workshop(lessons, tmp_path)
+    lists = honest_lists(shop, model, k=4, number=2)
+    again = honest_lists(shop, model, k=4, number=2)
     assert [len(entries) for _, entries in lists.documents] == [2, 2, 1, 2, 2, 2]
     assert [len(trees) for trees in lists.golds] == [2, 2, 1, 2, 2, 2]
     assert [entries for _, entries in lists.documents] == [
@@ -296,7 +311,7 @@ def test_lists_of_unseen_sentences(tmp_path: Path) -> None:
     assert whole.golds == lists.golds
     reranker = Reranker(labels, min_count=1).fit(lists.documents, lists.golds)
     known, entries = whole.documents[0]
-    assert len(reranker.rerank(known, entries)) == 2
+    assert len(reranker.orders(known, entries)) == 2
 
 
 def test_parser_with_a_reranker(tmp_path: Path) -> None:

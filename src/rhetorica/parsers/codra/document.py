@@ -12,7 +12,7 @@ Two ways to learn it from the same features:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -78,39 +78,20 @@ class Chart:
         return join_numbers(self.size, places)
 
 
+@dataclass
 class DocumentModel:
     """Scores every join of units across sentences; learned by `fit`."""
 
-    def __init__(
-        self,
-        labels: int,
-        *,
-        groups: Sequence[str],
-        objective: Objective = "trees",
-        l2: float = 1.0,
-        label_l2: float = 1.0,
-        min_count: int = 5,
-        ngram_size: int = 600,
-        iterations: int = 60,
-        seed: int = 0,
-    ) -> None:
-        self.labels = labels
-        self.groups = tuple(groups)
-        self.objective: Objective = objective
-        self.l2 = l2
-        self.label_l2 = label_l2
-        self.min_count = min_count
-        self.ngram_size = ngram_size
-        self.iterations = iterations
-        self.seed = seed
-
-    def settings(self) -> dict[str, Any]:
-        """Return what the model was made with."""
-        return {name: value for name, value in vars(self).items() if not name.endswith("_")}
-
-    def like(self) -> DocumentModel:
-        """Return a model with the same settings that has learned nothing."""
-        return DocumentModel(**self.settings())
+    labels: int
+    _: KW_ONLY
+    groups: Sequence[str]
+    objective: Objective = "trees"
+    l2: float = 1.0
+    label_l2: float = 1.0
+    min_count: int = 5
+    ngram_size: int = 600
+    iterations: int = 60
+    seed: int = 0
 
     @property
     def templates(self) -> list[Template]:
@@ -185,9 +166,9 @@ class DocumentModel:
 
         With ``trees``, S = 1 means that the range is a span of the tree.
         """
-        if self.objective == "joins":
-            return self._log_softmax(chart.features, numbers)
         scores = sum_rows(self.weights_, chart.features.select(numbers)).astype(np.float64)
+        if self.objective == "joins":
+            return log_softmax(scores)
         logs = np.empty_like(scores)
         layout = chart.features.layout
         bounds = layout.bounds[0]
@@ -199,9 +180,6 @@ class DocumentModel:
         logs[:, 0] = np.log1p(-np.exp(inside))
         logs[:, 1:] = log_softmax(scores[:, 1:]) + inside[:, None]
         return logs
-
-    def _log_softmax(self, features: Features, numbers: Ints) -> Floats:
-        return log_softmax(sum_rows(self.weights_, features.select(numbers)).astype(np.float64))
 
     def prune(self, threshold: float) -> None:
         """Drop small weights."""

@@ -86,15 +86,14 @@ class Lessons:
     def _gold(self, parse: Parse, layout: Layout) -> Ints:
         return gold_labels(parse.tree, layout, self.labels)
 
+    @cached_property
     def roots(self) -> dict[int, dict[tuple[int, int], int]]:
-        """Return the labels of gold constituents, by the identity of the document's facts."""
+        """The labels of gold constituents, by the identity of the document's facts."""
         index = {label: number for number, label in enumerate(self.labels)}
-        found = {}
-        for parse, fact in zip(self.parses, self.facts, strict=True):
-            found[id(fact)] = {
-                (join.start, join.end): index[join.label] for join in parse.tree.joins
-            }
-        return found
+        return {
+            id(fact): {(join.start, join.end): index[join.label] for join in parse.tree.joins}
+            for parse, fact in zip(self.parses, self.facts, strict=True)
+        }
 
 
 def gold_labels(tree: RSTTree, layout: Layout, labels: Sequence[Label]) -> Ints:

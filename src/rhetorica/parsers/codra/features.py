@@ -32,7 +32,7 @@ import numpy.typing as npt
 from rhetorica.document import Document
 from rhetorica.features.chains import CHAIN_FEATURES, ChainTable, lexical_chains
 from rhetorica.features.dominance import Dominance
-from rhetorica.features.edus import EDUTable, hashed
+from rhetorica.features.edus import EDUTable, hashed, hashes
 from rhetorica.features.ngrams import SLOTS, EdgeGrams, NGramDictionary
 from rhetorica.features.syntax import Syntax
 from rhetorica.parsers.codra.rows import Attributes, Template
@@ -41,15 +41,8 @@ from rhetorica.parsers.codra.units import Layout, runs
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-GROUPS = (
-    "organization",
-    "structure",
-    "ngrams",
-    "dominance",
-    "chains",
-    "context",
-    "substructure",
-    "extended",
+GROUPS = tuple(
+    "organization structure ngrams dominance chains context substructure extended".split()
 )
 
 _GRAMS = [f"gram{slot}" for slot in range(len(SLOTS))]
@@ -144,19 +137,16 @@ class Facts:
     def of(cls, doc: Document, *, chains: bool = True) -> Facts:
         """Collect the facts of a document with EDUs and syntax; chains cost a look at WordNet."""
         table = EDUTable.of(doc)
-        syntax = Syntax.of(doc)
+        syntax = table.syntax
         dominance = Dominance.of(doc, syntax)
         groups = doc.edu_tokens()
-        attributes = dict(table.attributes)
-        strings = {
+        more = {
             "lastword": [_last_word(syntax, g) for g in groups],
             "mark": [_mark(syntax, g) for g in groups],
+            **{name: values[:-1] for name, values in dominance.attributes().items()},
         }
-        for name, column in strings.items():
-            attributes[name] = np.array([hashed(value) for value in column], np.int64)
+        attributes = table.attributes | {name: hashes(column) for name, column in more.items()}
         heads = dominance.heads.tolist()
-        for name, values in dominance.attributes().items():
-            attributes[name] = np.array([hashed(value) for value in values[:-1]], np.int64)
         return cls(
             attributes,
             np.array([syntax.depths[head] if head >= 0 else 999 for head in heads], np.int64),

@@ -53,7 +53,7 @@ from rhetorica.parsers.codra.units import Layout, runs
 from rhetorica.parsers.codra.workshop import Workshop
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.progress import Tell, nothing
-from rhetorica.settings import RELATIONS, made, plain, setting
+from rhetorica.settings import RELATIONS, made, setting
 from rhetorica.trees import Join, RSTTree
 
 Ints = npt.NDArray[np.int64]
@@ -138,26 +138,20 @@ class CodraParser(Stored):
             if not self._needs(window) or "sentence" not in parts:
                 continue
             name = "window" if window else "sentence"
-            first = self._sentence_model(substructure=False)
-            self.models_[name] = shop.sentence(first, window=window)
+            first = shop.sentence(self._sentence_model(name), window=window)
+            self.models_[name] = first
             if twice:
-                second = self._sentence_model(substructure=True)
+                second = self._sentence_model(f"{name}2")
                 self.models_[f"{name}2"] = shop.sentence(second, window=window, first=first)
         if self.settings.rerank and "sentence" in parts:
-            self.reranker_ = fit_reranker(
-                lessons,
-                self._sentence("sentence"),
-                k=self.settings.rerank,
-                store=store,
-                tell=tell,
-            )
+            self.reranker_ = fit_reranker(shop, self._sentence("sentence"), k=self.settings.rerank)
         if "document" not in parts:
             return self
         whole = self.settings.stages == "one"
-        model = self._document_model(substructure=False)
-        self.models_["document"] = shop.document(model, whole=whole)
+        model = shop.document(self._document_model("document"), whole=whole)
+        self.models_["document"] = model
         if twice:
-            again = self._document_model(substructure=True)
+            again = self._document_model("document2")
             self.models_["document2"] = shop.document(again, whole=whole, first=model)
         return self
 
@@ -165,32 +159,23 @@ class CodraParser(Stored):
         wanted = ("window", "three-way") if window else ("1s-1s", "three-way")
         return self.settings.stages in wanted
 
-    def _sentence_model(self, *, substructure: bool) -> SentenceModel:
+    def _common(self, name: str) -> dict[str, Any]:
+        """Return the settings of all models; a name with a 2 is that of a second pass."""
+        s = self.settings
+        shared = ("min_count", "ngram_size", "iterations", "seed")
+        groups = tuple(g for g in s.groups if name.endswith("2") or g != "substructure")
+        return {"groups": groups} | {setting: getattr(s, setting) for setting in shared}
+
+    def _sentence_model(self, name: str) -> SentenceModel:
         s = self.settings
         return SentenceModel(
-            len(self.labels_),
-            groups=[g for g in s.groups if substructure or g != "substructure"],
-            chain=s.chain,
-            l2=s.sentence_l2,
-            min_count=s.min_count,
-            ngram_size=s.ngram_size,
-            iterations=s.iterations,
-            seed=s.seed,
+            len(self.labels_), chain=s.chain, l2=s.sentence_l2, **self._common(name)
         )
 
-    def _document_model(self, *, substructure: bool) -> DocumentModel:
+    def _document_model(self, name: str) -> DocumentModel:
         s = self.settings
-        return DocumentModel(
-            len(self.labels_),
-            groups=[g for g in s.groups if substructure or g != "substructure"],
-            objective=s.objective,
-            l2=s.document_l2,
-            label_l2=s.label_l2,
-            min_count=s.min_count,
-            ngram_size=s.ngram_size,
-            iterations=s.iterations,
-            seed=s.seed,
-        )
+        own = {"objective": s.objective, "l2": s.document_l2, "label_l2": s.label_l2}
+        return DocumentModel(len(self.labels_), **own, **self._common(name))
 
     def _facts(self, doc: Document) -> Facts:
         return Facts.of(doc, chains="chains" in self.settings.groups)
@@ -396,13 +381,7 @@ class CodraParser(Stored):
 
     def state(self) -> State:
         """Return settings, labels and the weights of all models."""
-        config = Config(
-            "parser",
-            self.name,
-            plain(self.settings) | {"models": sorted(self.models_)},
-            relations=self.settings.relations,
-            labels=tuple(self.labels_[1:]),
-        )
+        config = Config.of(self, self.labels_[1:], models=sorted(self.models_))
         arrays = {
             f"{name}/{key}": value.astype(np.float16) if value.dtype == np.float32 else value
             for name, model in self.models_.items()
@@ -425,16 +404,12 @@ class CodraParser(Stored):
                 for key, value in state.arrays.items()
                 if key.partition("/")[0] == name
             }
-            parser.models_[name] = parser._empty(name).restore(arrays)
+            document = name.startswith("document")
+            empty = parser._document_model(name) if document else parser._sentence_model(name)
+            parser.models_[name] = empty.restore(arrays)
         if parser.settings.rerank:
             parser.reranker_ = Reranker.from_arrays(parser.labels_, state.arrays)
         return parser
-
-    def _empty(self, name: str) -> SentenceModel | DocumentModel:
-        again = name.endswith("2")
-        if name.startswith("document"):
-            return self._document_model(substructure=again)
-        return self._sentence_model(substructure=again)
 
 
 def _nodes(

@@ -18,19 +18,16 @@ RST-Parseval figures (span, nuclearity, relation, both).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rhetorica.decode import Bracketing
-from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.evaluate.parseval import FIGURES, constituents, match
-from rhetorica.features.dominance import Dominance
-from rhetorica.features.edus import edu_strings, hashed
+from rhetorica.features.edus import hashed
 from rhetorica.learn.hashing import MIX, Vocabulary, mix
 from rhetorica.learn.lbfgs import minimise
 from rhetorica.parsers.codra.examples import Lessons
@@ -39,7 +36,6 @@ from rhetorica.parsers.codra.sentence import SentenceModel
 from rhetorica.parsers.codra.stages import LONGEST, Analysis, parse_kbest
 from rhetorica.parsers.codra.units import runs
 from rhetorica.parsers.codra.workshop import Workshop
-from rhetorica.progress import Tell, nothing
 from rhetorica.trees import NUCLEARITIES, Join, Label, RSTTree
 
 Ints = npt.NDArray[np.int64]
@@ -102,13 +98,6 @@ class Cues:
     dominators: Ints
 
     @classmethod
-    def of(cls, doc: Document) -> Cues:
-        """Read the cues off a document with EDUs and syntax."""
-        strings = edu_strings(doc)
-        columns = {name: np.array([*map(hashed, strings[name])], np.int64) for name in CUES}
-        return cls(columns, Dominance.of(doc).dominators)
-
-    @classmethod
     def from_facts(cls, facts: Facts) -> Cues:
         """Take the cues from what the parser knows of a document already."""
         return cls({name: facts.attributes[name] for name in CUES}, facts.dominators)
@@ -123,26 +112,19 @@ def folds(count: int, number: int) -> list[Ints]:
     return [np.arange(first, count, number) for first in range(min(number, count))]
 
 
+@dataclass
 class Reranker:
     """A log-linear model of the candidates of a list; learned by `fit`.
 
     ``labels`` are the parser's, by number.
     """
 
-    def __init__(
-        self,
-        labels: Sequence[Label],
-        *,
-        l2: float = 40.0,
-        sharpness: float = 15.0,
-        min_count: int = 3,
-        iterations: int = 100,
-    ) -> None:
-        self.labels = tuple(labels)
-        self.l2 = l2
-        self.sharpness = sharpness
-        self.min_count = min_count
-        self.iterations = iterations
+    labels: Sequence[Label]
+    _: KW_ONLY
+    l2: float = 40.0
+    sharpness: float = 15.0
+    min_count: int = 3
+    iterations: int = 100
 
     def fit(
         self,
@@ -200,14 +182,6 @@ class Reranker:
         for logs in self.log_probabilities(cues, lists):
             order = np.argsort(-logs, kind="stable")
             found.append(list(zip(order.tolist(), logs[order].tolist(), strict=True)))
-        return found
-
-    def rerank(self, cues: Cues, lists: Sequence[KBestList]) -> list[KBestList]:
-        """Put the candidates of each list in order; their scores become log probabilities."""
-        found = []
-        for entry, order in zip(lists, self.orders(cues, lists), strict=True):
-            trees = tuple(entry.trees[at]._replace(score=score) for at, score in order)
-            found.append(KBestList(entry.start, entry.n_edus, trees))
         return found
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -294,41 +268,24 @@ class Lists(NamedTuple):
     golds: list[list[Bracketing]]
 
 
-def fit_reranker(
-    lessons: Lessons,
-    model: SentenceModel,
-    *,
-    k: int = K,
-    number: int = 3,
-    store: Path | None = None,
-    tell: Tell = nothing,
-) -> Reranker:
+def fit_reranker(shop: Workshop, model: SentenceModel, *, k: int = K) -> Reranker:
     """Train a reranker of the lists of a model inside sentences; see `honest_lists`."""
-    lists = honest_lists(lessons, model, k=k, number=number, store=store, tell=tell)
-    return Reranker(lessons.labels).fit(lists.documents, lists.golds)
+    lists = honest_lists(shop, model, k=k)
+    return Reranker(shop.lessons.labels).fit(lists.documents, lists.golds)
 
 
-def honest_lists(
-    lessons: Lessons,
-    model: SentenceModel,
-    *,
-    k: int = K,
-    number: int = 3,
-    store: Path | None = None,
-    tell: Tell = nothing,
-) -> Lists:
+def honest_lists(shop: Workshop, model: SentenceModel, *, k: int = K, number: int = 3) -> Lists:
     """List the trees of sentences by models like the given one that have not seen them.
 
-    For each of ``number`` folds of the documents a model is trained on the others.
+    For each of ``number`` folds of a workshop's documents a model is trained on the others.
     """
     # Lexical chains are features across sentences only.
-    lessons = replace(lessons, chains=False)
+    lessons = replace(shop.lessons, chains=False)
     found: dict[int, tuple[tuple[Cues, list[KBestList]], list[Bracketing]]] = {}
     for fold in folds(len(lessons.parses), number):
         held = set(fold.tolist())
         others = [parse for at, parse in enumerate(lessons.parses) if at not in held]
-        shop = Workshop(replace(lessons, parses=others), store, tell)
-        trained = shop.sentence(model.like())
+        trained = replace(shop, lessons=replace(lessons, parses=others)).sentence(replace(model))
         part = replace(lessons, parses=[lessons.parses[at] for at in fold])
         made = sentence_lists(part, trained, k=k)
         for at, document, trees in zip(fold.tolist(), made.documents, made.golds, strict=True):
@@ -400,22 +357,10 @@ class Table(NamedTuple):
     owners: Ints
 
 
-DENSE = (
-    "score",
-    "first",
-    "behind",
-    "joins",
-    "depth",
-    "right_branching",
-    "left_branching",
-    "imbalance",
-    "span_consensus",
-    "label_consensus",
-    "nuclearity_consensus",
-    "multinuclear",
-    "left_satellites",
-    "heads_agree",
-    "heads_disagree",
+DENSE = tuple(
+    "score first behind joins depth right_branching left_branching imbalance span_consensus "
+    "label_consensus nuclearity_consensus multinuclear left_satellites heads_agree "
+    "heads_disagree".split()
 )
 """The figures of a whole tree."""
 
@@ -576,49 +521,20 @@ def _values(flat: _Flat, shape: _Shape, cues: Cues, nuclearity: Ints) -> dict[st
 
 
 TEMPLATES = (
-    "label",
-    "label parent",
-    "label parent grandparent",
-    "pattern parent_pattern",
-    "pattern parent_pattern left_pattern right_pattern",
-    "label left",
-    "label right",
-    "label left right",
-    "label previous",
-    "label parent previous",
-    "label sizes",
-    "pattern sizes",
-    "sizes height",
-    "label height",
-    "label depth",
-    "heads",
-    "heads pattern",
-    "heads label",
-    "heads pattern sizes",
-    "heads label satellite_role",
-    "heads pattern satellite_role nucleus_role",
-    "heads pattern satellite_tag nucleus_tag",
-    "label satellite_role",
-    "label nucleus_verbs satellite_verbs",
-    "label satellite_connective",
-    "label satellite_word",
-    "label satellite_connective parent",
-    "label connective_left",
-    "label connective_right",
-    "label connective_left connective_right",
-    "label connective_right left",
-    "label connective_right right",
-    "pattern connective_right sizes",
-    "label first_right heads",
-    "label tag_left tag_right",
-    "label last_left",
-    "label last_left last_right",
-    "pattern last_left sizes",
-    "parent connective_left",
-    "parent connective_right",
-    "parent heads",
-    "parent sizes",
-)
+    "label", "label parent", "label parent grandparent", "pattern parent_pattern",
+    "pattern parent_pattern left_pattern right_pattern", "label left", "label right",
+    "label left right", "label previous", "label parent previous", "label sizes", "pattern sizes",
+    "sizes height", "label height", "label depth", "heads", "heads pattern", "heads label",
+    "heads pattern sizes", "heads label satellite_role",
+    "heads pattern satellite_role nucleus_role", "heads pattern satellite_tag nucleus_tag",
+    "label satellite_role", "label nucleus_verbs satellite_verbs", "label satellite_connective",
+    "label satellite_word", "label satellite_connective parent", "label connective_left",
+    "label connective_right", "label connective_left connective_right",
+    "label connective_right left", "label connective_right right", "pattern connective_right sizes",
+    "label first_right heads", "label tag_left tag_right", "label last_left",
+    "label last_left last_right", "pattern last_left sizes", "parent connective_left",
+    "parent connective_right", "parent heads", "parent sizes",
+)  # fmt: skip
 """The attributes of a join whose combinations are counted; see `_values`."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -41,39 +41,20 @@ class Example:
     roots: Ints | None = None
 
 
+@dataclass
 class SentenceModel:
     """Gives every join inside a segment its probabilities; learned by `fit`."""
 
-    def __init__(
-        self,
-        labels: int,
-        *,
-        groups: Sequence[str],
-        chain: bool = True,
-        l2: float = 0.1,
-        min_count: int = 3,
-        context_count: int = 5,
-        ngram_size: int = 600,
-        iterations: int = 100,
-        seed: int = 0,
-    ) -> None:
-        self.labels = labels
-        self.groups = tuple(groups)
-        self.chain = chain
-        self.l2 = l2
-        self.min_count = min_count
-        self.context_count = context_count
-        self.ngram_size = ngram_size
-        self.iterations = iterations
-        self.seed = seed
-
-    def settings(self) -> dict[str, Any]:
-        """Return what the model was made with."""
-        return {name: value for name, value in vars(self).items() if not name.endswith("_")}
-
-    def like(self) -> SentenceModel:
-        """Return a model with the same settings that has learned nothing."""
-        return SentenceModel(**self.settings())
+    labels: int
+    _: KW_ONLY
+    groups: Sequence[str]
+    chain: bool = True
+    l2: float = 0.1
+    min_count: int = 3
+    context_count: int = 5
+    ngram_size: int = 600
+    iterations: int = 100
+    seed: int = 0
 
     @property
     def templates(self) -> list[Template]:
@@ -125,7 +106,9 @@ class SentenceModel:
             "l2": self.l2, "iterations": self.iterations, "progress": progress
         }  # fmt: skip
         if self.chain:
-            sequences = _concatenate([example.layout for example in examples])
+            sequences = Sequences.joined(
+                [(example.layout.sequences(), example.layout.n_joins) for example in examples]
+            )
             tables = fit_chain(rows, around, sequences, gold, self.labels, **options)
         else:
             chosen = balanced(gold, np.random.default_rng(self.seed))
@@ -213,16 +196,3 @@ def balanced(gold: Ints, rng: np.random.Generator, ratio: float = 1.0) -> Ints:
     wanted = min(round(ratio * len(positive)), len(negative))
     drawn = rng.choice(negative, wanted, replace=False)
     return np.sort(np.concatenate([positive, drawn]))
-
-
-def _concatenate(layouts: Sequence[Layout]) -> Sequences:
-    offsets, joins, reads = [np.zeros(1, np.int64)], [], []
-    places = numbers = 0
-    for layout in layouts:
-        found = layout.sequences()
-        offsets.append(found.offsets[1:] + places)
-        joins.append(found.items + numbers)
-        reads.append(found.reads)
-        places += len(found.items)
-        numbers += layout.n_joins
-    return Sequences(np.concatenate(offsets), np.concatenate(joins), np.concatenate(reads))

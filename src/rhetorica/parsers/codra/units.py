@@ -202,13 +202,6 @@ class Layout:
         """How many joins there are in all."""
         return len(self.left)
 
-    @property
-    def extent(self) -> tuple[int, int]:
-        """The first EDU of all segments, and the end of the last."""
-        if not len(self.unit_starts):
-            return 0, 0
-        return int(self.unit_starts.min()), int(self.unit_ends.max())
-
     def only(self, joins: Ints) -> Layout:
         """Keep some joins only, for training; segments and numbers of joins are lost."""
         return replace(
@@ -234,20 +227,8 @@ class Layout:
 
     def sequences(self) -> Sequences:
         """Return the sequences of all segments, their joins numbered through."""
-        offsets, rows, reads = [np.zeros(1, np.int64)], [], []
-        total = 0
-        for segment, start in enumerate(self.join_offsets[:-1].tolist()):
-            found = sequences(self.size(segment))
-            offsets.append(found.offsets[1:] + total)
-            rows.append(found.items + start)
-            reads.append(found.reads)
-            total += len(found.items)
-        nothing = np.zeros(0, np.int64)
-        return Sequences(
-            np.concatenate(offsets),
-            np.concatenate([nothing, *rows]),
-            np.concatenate([nothing.astype(np.bool_), *reads]),
-        )
+        sizes = [len(row) - 1 for row in self.bounds]
+        return Sequences.joined([(sequences(n), packed_size(n)) for n in sizes])
 
 
 def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

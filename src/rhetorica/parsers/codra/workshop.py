@@ -8,7 +8,7 @@ learn to trust them, as no wrong join has two of them.)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -37,45 +37,43 @@ class Workshop:
         self, model: SentenceModel, *, window: bool = False, first: SentenceModel | None = None
     ) -> SentenceModel:
         """Fit a model inside sentences; ``first`` is the one of the first pass, if there is one."""
-        name = "window" if window else "sentence"
 
-        def examples() -> list[Example]:
-            return self.lessons.sentences(window=window)
+        def roots(half: SentenceModel, example: Example) -> Example:
+            return replace(example, roots=pass_roots(half, example.facts, example.layout))
 
-        def rooted() -> list[Example]:
-            found = examples()
-            halves = self._halves(first, found, name) if first else []
-            return [
-                replace(example, roots=pass_roots(half, example.facts, example.layout))
-                for example, half in zip(found, halves, strict=True)
-            ]
-
-        return self._fit(model, rooted if first else examples, name + (" again" if first else ""))
+        examples = partial(self.lessons.sentences, window=window)
+        return self._fit_pass(model, examples, "window" if window else "sentence", first, roots)
 
     def document(
         self, model: DocumentModel, *, whole: bool = False, first: DocumentModel | None = None
     ) -> DocumentModel:
         """Fit a model across sentences, or (``whole``) over EDUs."""
-        name = "one stage" if whole else "document"
 
-        def examples() -> list[Example]:
-            return self.lessons.documents(whole=whole)
+        def roots(half: DocumentModel, example: Example) -> Example:
+            known = self.lessons.roots[id(example.facts)]
+            chart = half.chart(example.facts, example.layout)
+            return replace(example, roots=unit_roots(half, chart, known))
+
+        examples = partial(self.lessons.documents, whole=whole)
+        return self._fit_pass(model, examples, "one stage" if whole else "document", first, roots)
+
+    def _fit_pass(
+        self,
+        model: Model,
+        examples: Callable[[], list[Example]],
+        name: str,
+        first: Model | None,
+        roots: Callable[[Model, Example], Example],
+    ) -> Model:
+        """Fit a model of the first pass or, with that model, of the second."""
+        if first is None:
+            return self._fit(model, examples, name)
 
         def rooted() -> list[Example]:
             found = examples()
-            known = self.lessons.roots()
-            halves = self._halves(first, found, name) if first else []
-            return [
-                replace(
-                    example,
-                    roots=unit_roots(
-                        half, half.chart(example.facts, example.layout), known[id(example.facts)]
-                    ),
-                )
-                for example, half in zip(found, halves, strict=True)
-            ]
+            return list(map(roots, self._halves(first, found, name), found))
 
-        return self._fit(model, rooted if first else examples, name + (" again" if first else ""))
+        return self._fit(model, rooted, f"{name} again")
 
     def _fit(self, model: Model, examples: Callable[[], Sequence[Example]], name: str) -> Model:
         path = self._path(model, name)
@@ -102,7 +100,7 @@ class Workshop:
             return [example for example, at in zip(examples, parts, strict=True) if at != part]
 
         models = [
-            self._fit(model.like(), partial(others, part), f"{name} half {part + 1}")
+            self._fit(replace(model), partial(others, part), f"{name} half {part + 1}")
             for part in range(2)
         ]
         return [models[part] for part in parts]
@@ -111,5 +109,5 @@ class Workshop:
         if self.store is None:
             return None
         parses = [parse.id for parse in self.lessons.parses]
-        key = digest([name, model.settings(), parses, list(self.lessons.labels)])
+        key = digest([name, asdict(model), parses, list(self.lessons.labels)])
         return self.store / f"{name.replace(' ', '-')}-{key}.npz"

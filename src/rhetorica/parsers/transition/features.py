@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from rhetorica.document import Document
 from rhetorica.errors import UnknownName
-from rhetorica.features.edus import EDUTable, hashed
+from rhetorica.features.edus import EDUTable, hashed, hashes
 from rhetorica.features.syntax import Syntax
 from rhetorica.kernels import compiled, part
 from rhetorica.learn.hashing import MIX, Rows, Words, spread, top_bits
@@ -119,13 +119,12 @@ class Units:
     def of(cls, doc: Document) -> Units:
         """Compute the arrays of a document with EDUs and syntax."""
         table = EDUTable.of(doc)
-        syntax = Syntax.of(doc)
+        syntax = table.syntax
         tokens = [list(group) for group in doc.edu_tokens()]
         n = len(tokens)
         sentence, paragraph = table.places.sentence, table.places.paragraph
-        columns = dict(table.attributes)
-        for name, strings in _more_strings(syntax, tokens, sentence, paragraph).items():
-            columns[name] = np.array([hashed(value) for value in strings], dtype=np.int64)
+        more = _more_strings(syntax, tokens, sentence, paragraph)
+        columns = table.attributes | {name: hashes(strings) for name, strings in more.items()}
         attributes = np.full((n + 1, len(ATTRIBUTES)), hashed("no EDU"), dtype=np.uint64)
         for column, name in enumerate(ATTRIBUTES):
             attributes[:n, column] = columns[name]

@@ -10,16 +10,17 @@ the tree with the most votes for its ranges.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.decode import Votes
+from rhetorica.decode import Votes, elect
 from rhetorica.errors import InvalidTree
 from rhetorica.kernels import compiled
 from rhetorica.parsers.transition.search import Scorer
 from rhetorica.parsers.transition.system import BOTTOM, SHIFT, Actions, Forest, Ints, Item
+from rhetorica.trees import Join
 
 Floats = npt.NDArray[np.float64]
 
@@ -102,6 +103,39 @@ def vote(
         rows, taken, member = _draw(member, reduce, some, shares, moving, labelling)
         states = forest.apply(states[rows], taken)
     return _count(forest, voters, labels)
+
+
+class Elected(NamedTuple):
+    """The joins of a tree, the actions that make them, and the votes for all: (joins, actions)."""
+
+    joins: list[Join]
+    actions: Ints
+    shares: Floats
+
+
+def elected(n_edus: int, actions: Actions, steps: Steps, *, samples: int, seed: int = 0) -> Elected:
+    """Return the joins, in preorder, of the tree that most of a sample agrees with."""
+    votes = vote(n_edus, actions, steps, samples=samples, seed=seed)
+    found = elect(n_edus, votes)
+    shares = np.pad(votes.labels_of(found), ((0, 0), (1, 0)))
+    chosen = shares.argmax(axis=1)
+    joins = [
+        Join(join.start, join.split, join.end, *actions.label(action))
+        for join, action in zip(found, chosen.tolist(), strict=True)
+    ]
+    return Elected(joins, chosen, shares)
+
+
+def join_probabilities(actions: Actions, chosen: Ints, shares: Floats) -> list[list[float]]:
+    """Return how probable joins are, their nuclearities given that, their relations given both.
+
+    ``shares`` are the probabilities of all actions where the ``chosen`` ones made the joins.
+    """
+    kinds = actions.nuclearities()
+    whole = np.maximum(shares[:, SHIFT + 1 :].sum(axis=1), 1e-30)
+    alike = np.maximum(np.where(kinds == kinds[chosen][:, None], shares, 0).sum(axis=1), 1e-30)
+    given = shares[np.arange(len(chosen)), chosen]
+    return [np.minimum(part, 1.0).tolist() for part in (whole, alike / whole, given / alike)]
 
 
 def _reduce_shares(forest: Forest, tops: Ints, odds: npt.NDArray[np.floating]) -> Floats:
