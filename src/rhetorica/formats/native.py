@@ -20,27 +20,25 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
+from functools import cache, partial
 from importlib import resources
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast, get_args
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from rhetorica.convert import Tree, to_dependencies
 from rhetorica.document import Document, Span, Token
 from rhetorica.errors import FormatError, InvalidDocument, InvalidTree, NonProjective
 from rhetorica.files import Readable, Source
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import (
-    NUCLEARITIES,
-    AnnotatedTree,
-    DepTree,
-    Join,
-    Kind,
-    Node,
-    RelationType,
-    Role,
-    RSTTree,
-    SecondaryEdge,
-    Signal,
-)
+from rhetorica.trees import AnnotatedTree, DepTree, RSTTree
 
 FORMAT = "rhetorica"
 VERSION = 1
@@ -49,8 +47,6 @@ _WIDTH = 100
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_TEXT_COLUMNS = ("form", "lemma", "pos", "tag", "feats", "deprel")
-_Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
 def schema() -> dict[str, Any]:
@@ -341,33 +337,19 @@ class _At(NamedTuple):
             self.fail("an array")
         return (_At(value, f"{self.path}[{index}]") for index, value in enumerate(self.value))
 
-    def column(self, good: Callable[[Any], bool], expected: str) -> list[Any]:
+    def plain(self, kind: _Kind) -> Any:
+        """Check a plain value."""
+        if not kind.good(self.value):
+            self.fail(kind.expected)
+        return self.value
+
+    def column(self, kind: _Kind) -> list[Any]:
         """Check an array of plain values."""
         if not isinstance(self.value, list):
             self.fail("an array")
         for index, value in enumerate(self.value):
-            if not good(value):
-                _At(value, f"{self.path}[{index}]").fail(expected)
-        return self.value
-
-    def integers(self, *, least: int = 0) -> list[int]:
-        # type() rather than isinstance(), here and below, because True is an int in Python.
-        return self.column(
-            lambda value: type(value) is int and value >= least, f"an integer >= {least}"
-        )
-
-    def strings(self) -> list[str]:
-        return self.column(lambda value: type(value) is str, "a string")
-
-    def booleans(self) -> list[bool]:
-        return self.column(lambda value: type(value) is bool, "true or false")
-
-    def numbers(self) -> tuple[float, ...]:
-        return tuple(item.number() for item in self.items())
-
-    def integer(self, *, least: int = 0) -> int:
-        if type(self.value) is not int or self.value < least:
-            self.fail(f"an integer >= {least}")
+            if not kind.good(value):
+                _At(value, f"{self.path}[{index}]").fail(kind.expected)
         return self.value
 
     def number(self) -> float:
@@ -379,16 +361,6 @@ class _At(NamedTuple):
             self.fail("a finite number")
         return value
 
-    def string(self) -> str:
-        if type(self.value) is not str:
-            self.fail("a string")
-        return self.value
-
-    def boolean(self) -> bool:
-        if type(self.value) is not bool:
-            self.fail("true or false")
-        return self.value
-
     def one_of(self, names: Sequence[str]) -> Any:
         if type(self.value) is not str or self.value not in names:
             self.fail(" or ".join(map(repr, names)))
@@ -397,24 +369,69 @@ class _At(NamedTuple):
     def string_map(self) -> dict[str, str]:
         if not isinstance(self.value, dict):
             self.fail("an object with strings")
-        return {key: _At(value, f"{self.path}.{key}").string() for key, value in self.value.items()}
+        return {
+            key: _At(value, f"{self.path}.{key}").plain(_STRING)
+            for key, value in self.value.items()
+        }
 
     def spans(self) -> tuple[Span, ...]:
-        def is_span(pair: Any) -> bool:
-            return (
-                type(pair) is list
-                and len(pair) == 2
-                and all(type(offset) is int and offset >= 0 for offset in pair)
-            )
-
-        pairs = self.column(is_span, "a pair [start, end] of integers >= 0")
-        return tuple(Span(start, end) for start, end in pairs)
+        return tuple(Span(start, end) for start, end in self.column(_SPAN))
 
     def pair(self) -> tuple[_At, _At]:
         if type(self.value) is not list or len(self.value) != 2:
             self.fail("an array of two")
         first, second = self.items()
         return first, second
+
+
+class _Kind(NamedTuple):
+    """What a plain value must be: in words, and as a test."""
+
+    expected: str
+    good: Callable[[Any], bool]
+
+
+# type() rather than isinstance(), because True is an int in Python.
+_STRING = _Kind("a string", lambda value: type(value) is str)
+_BOOLEAN = _Kind("true or false", lambda value: type(value) is bool)
+_INTEGER = _Kind("an integer >= 0", lambda value: type(value) is int and value >= 0)
+_HEAD = _Kind("an integer >= -1", lambda value: type(value) is int and value >= -1)
+_TOKEN_HEAD = _Kind("an integer >= -1 or null", lambda value: value is None or _HEAD.good(value))
+_SPAN = _Kind(
+    "a pair [start, end] of integers >= 0",
+    lambda value: type(value) is list and len(value) == 2 and all(map(_INTEGER.good, value)),
+)
+_PLAIN: dict[Any, _Kind] = {str: _STRING, bool: _BOOLEAN, int: _INTEGER}
+_REQUIRED: dict[Any, tuple[str, ...]] = {
+    AnnotatedTree: ("nodes",),
+    RSTTree: ("n_edus", "joins"),
+    DepTree: ("heads", "relations"),
+    Scores: (),
+}
+"""What must be there of a class whose other fields may be left out."""
+_types = cache(get_type_hints)
+
+
+def _read(at: _At, kind: Any, name: str = "") -> Any:
+    """Read a value of a type: plain, a literal, a tuple, or a class with fields of such types."""
+    if kind is float:
+        return at.number()
+    if kind in _PLAIN:
+        return at.plain(_HEAD if name == "parent" else _PLAIN[kind])
+    if get_origin(kind) is Literal:
+        return at.one_of(get_args(kind))
+    if get_origin(kind) is tuple:
+        first, last = get_args(kind)
+        if last is not ...:
+            one, other = at.pair()
+            return _read(one, first), _read(other, last)
+        if first in _PLAIN:
+            return tuple(at.column(_HEAD if name == "heads" else _PLAIN[first]))
+        return tuple(_read(item, first) for item in at.items())
+    types = _types(kind)
+    required = _REQUIRED.get(kind, tuple(types))
+    part = at.object(required, [field for field in types if field not in required])
+    return kind(**{field: _read(value, types[field], field) for field, value in part.items()})
 
 
 _TOP = "top level"
@@ -430,14 +447,14 @@ def _read_parse(data: Any, id: str) -> Parse:
         ("source", "rst", "dependencies", "scores", "kbest", "provenance"),
     )
     document = _read_document(part["document"], id)
-    rst = _read_view(part.get("rst"), _read_rst, document)
-    dependencies = _read_view(part.get("dependencies"), _read_dependencies, document)
+    rst = _read_view(part.get("rst"), partial(_read, kind=RSTTree), document)
+    dependencies = _read_view(part.get("dependencies"), partial(_read, kind=DepTree), document)
     source = _read_view(part.get("source"), _read_tree, document)
     try:
         return Parse(
             document,
             next((tree for tree in (source, rst, dependencies) if tree is not None), None),
-            _read_scores(part["scores"]) if "scores" in part else None,
+            _read(part["scores"], Scores) if "scores" in part else None,
             tuple(map(_read_candidate, part["kbest"].items())) if "kbest" in part else (),
             part["provenance"].string_map() if "provenance" in part else {},
         )
@@ -469,14 +486,14 @@ def _read_document(at: _At, id: str) -> Document:
     )
     try:
         return Document(
-            part["text"].string(),
+            part["text"].plain(_STRING),
             part["edus"].spans() if "edus" in part else (),
             _read_tokens(part["tokens"]) if "tokens" in part else (),
             part["sentences"].spans() if "sentences" in part else (),
             part["paragraphs"].spans() if "paragraphs" in part else (),
-            part["id"].string() if "id" in part else id,
-            part["language"].string() if "language" in part else "",
-            tuple(part["constituency"].strings()) if "constituency" in part else (),
+            part["id"].plain(_STRING) if "id" in part else id,
+            part["language"].plain(_STRING) if "language" in part else "",
+            tuple(part["constituency"].column(_STRING)) if "constituency" in part else (),
             part["meta"].string_map() if "meta" in part else {},
         )
     except InvalidDocument as error:
@@ -485,7 +502,10 @@ def _read_document(at: _At, id: str) -> Document:
 
 def _read_tokens(at: _At) -> tuple[Token, ...]:
     part = at.object(("start", "end"), Token._fields[2:])
-    columns = {name: _read_token_column(name, column) for name, column in part.items()}
+    columns = {
+        name: column.column(_TOKEN_HEAD if name == "head" else _PLAIN[_types(Token)[name]])
+        for name, column in part.items()
+    }
     count = len(columns["start"])
     for name, column in columns.items():
         if len(column) != count:
@@ -495,19 +515,6 @@ def _read_tokens(at: _At) -> tuple[Token, ...]:
     defaults = Token._field_defaults
     full = [columns.get(name) or [defaults.get(name)] * count for name in Token._fields]
     return tuple(map(Token._make, zip(*full, strict=True)))
-
-
-def _read_token_column(name: str, at: _At) -> list[Any]:
-    if name in _TEXT_COLUMNS:
-        return at.strings()
-    if name == "continues":
-        return at.booleans()
-    if name == "head":
-        return at.column(
-            lambda value: value is None or (type(value) is int and value >= -1),
-            "an integer >= -1 or null",
-        )
-    return at.integers()
 
 
 def _read_view(at: _At | None, read: Callable[[_At], Tree], document: Document) -> Tree | None:
@@ -528,100 +535,10 @@ def _read_view(at: _At | None, read: Callable[[_At], Tree], document: Document) 
 def _read_tree(at: _At) -> Tree:
     if not isinstance(at.value, dict):
         at.fail("an object")
-    kind = _At(at.value.get("type"), f"{at.path}.type").one_of(("annotated", "rst", "dependencies"))
+    kinds = {"annotated": AnnotatedTree, "rst": RSTTree, "dependencies": DepTree}
+    name = _At(at.value.get("type"), f"{at.path}.type").one_of(tuple(kinds))
     inner = _At({key: value for key, value in at.value.items() if key != "type"}, at.path)
-    if kind == "annotated":
-        return _read_annotated(inner)
-    return _read_rst(inner) if kind == "rst" else _read_dependencies(inner)
-
-
-def _read_annotated(at: _At) -> AnnotatedTree:
-    part = at.object(("nodes",), ("secondary", "signals", "inventory", "signal_types"))
-
-    def each(key: str, read: Callable[[_At], _Row]) -> tuple[_Row, ...]:
-        return tuple(map(read, part[key].items())) if key in part else ()
-
-    return AnnotatedTree(
-        each("nodes", _read_node),
-        each("secondary", _read_edge),
-        each("signals", _read_signal),
-        each("inventory", _read_inventory_entry),
-        each("signal_types", _read_signal_type),
-    )
-
-
-def _read_node(at: _At) -> Node:
-    part = at.object(Node._fields)
-    return Node(
-        part["id"].string(),
-        part["kind"].one_of(get_args(Kind)),
-        part["parent"].integer(least=-1),
-        part["role"].one_of(get_args(Role)),
-        part["relation"].string(),
-    )
-
-
-def _read_edge(at: _At) -> SecondaryEdge:
-    part = at.object(SecondaryEdge._fields)
-    return SecondaryEdge(
-        part["id"].string(),
-        part["source"].integer(),
-        part["target"].integer(),
-        part["relation"].string(),
-    )
-
-
-def _read_signal(at: _At) -> Signal:
-    part = at.object(Signal._fields)
-    return Signal(
-        part["source"].integer(),
-        part["secondary"].boolean(),
-        part["type"].string(),
-        part["subtype"].string(),
-        tuple(part["tokens"].integers()),
-        part["status"].string(),
-    )
-
-
-def _read_inventory_entry(at: _At) -> tuple[str, RelationType]:
-    name, kind = at.pair()
-    return name.string(), kind.one_of(get_args(RelationType))
-
-
-def _read_signal_type(at: _At) -> tuple[str, tuple[str, ...]]:
-    name, subtypes = at.pair()
-    return name.string(), tuple(subtypes.strings())
-
-
-def _read_rst(at: _At) -> RSTTree:
-    part = at.object(("n_edus", "joins"))
-    return RSTTree(part["n_edus"].integer(), tuple(map(_read_join, part["joins"].items())))
-
-
-def _read_join(at: _At) -> Join:
-    part = at.object(Join._fields)
-    return Join(
-        part["start"].integer(),
-        part["split"].integer(),
-        part["end"].integer(),
-        part["nuclearity"].one_of(NUCLEARITIES),
-        part["relation"].string(),
-    )
-
-
-def _read_dependencies(at: _At) -> DepTree:
-    part = at.object(("heads", "relations"), ("multinuclear", "levels"))
-    return DepTree(
-        tuple(part["heads"].integers(least=-1)),
-        tuple(part["relations"].strings()),
-        tuple(part["multinuclear"].booleans()) if "multinuclear" in part else (),
-        tuple(part["levels"].integers()) if "levels" in part else (),
-    )
-
-
-def _read_scores(at: _At) -> Scores:
-    part = at.object((), [field.name for field in fields(Scores)])
-    return Scores(**{name: column.numbers() for name, column in part.items()})
+    return cast(Tree, _read(inner, kinds[name]))
 
 
 def _read_candidate(at: _At) -> Candidate:
