@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rhetorica.errors import Mismatch
 from rhetorica.evaluate import Counts, paired_bootstrap, paired_t_test
-from rhetorica.evaluate.significance import incomplete_beta, t_two_sided
+from rhetorica.evaluate.significance import t_two_sided
 
 
 def scores(*correct: int, of: int = 10) -> list[Counts]:
@@ -101,13 +101,6 @@ def test_t_distribution_against_tables(t: float, degrees: int, p: float):
 @given(st.floats(-50, 50))
 def test_t_distribution_with_one_degree_is_cauchy(t: float):
     assert t_two_sided(t, 1) == pytest.approx(1 - 2 * math.atan(abs(t)) / math.pi, abs=1e-12)
-
-
-@given(st.integers(1, 12), st.integers(1, 12), st.floats(0, 1))
-def test_incomplete_beta_is_a_binomial_tail(a: int, b: int, x: float):
-    n = a + b - 1
-    tail = sum(math.comb(n, j) * x**j * (1 - x) ** (n - j) for j in range(a, n + 1))
-    assert incomplete_beta(a, b, x) == pytest.approx(tail, abs=1e-12)
 
 
 def test_documents_without_units_are_left_out_of_the_t_test():

@@ -22,8 +22,9 @@ from rhetorica.errors import InvalidTree, MissingExtra, NonProjective, Rhetorica
 from rhetorica.render import render_html, render_png, render_svg
 from rhetorica.render.colours import DARK, LIGHT
 from rhetorica.render.fit import measure, visible, wrap
-from rhetorica.render.layout import Layout, layout_dependencies, layout_rst
-from rhetorica.render.layout.dependencies import nesting
+from rhetorica.render.layout.dependencies import layout_dependencies, nesting
+from rhetorica.render.layout.parts import Layout
+from rhetorica.render.layout.rst import layout_rst
 from strategies import annotated_trees, dep_trees, parses
 
 some = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

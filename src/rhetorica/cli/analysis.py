@@ -16,7 +16,7 @@ from rhetorica.cli.pictures import PICTURES, at_most_one, draw, save_picture
 from rhetorica.errors import RhetoricaError
 from rhetorica.files import write_text
 from rhetorica.parses import Parse
-from rhetorica.render.layout import View
+from rhetorica.render.layout.parts import View
 from rhetorica.render.terminal import render_tree
 from rhetorica.text import annotate
 

@@ -12,7 +12,7 @@ from rhetorica.cli.analysis import text_files, with_progress, write_stream
 from rhetorica.cli.options import FORMATS_EPILOG, Inputs, Jobs, OutFolder
 from rhetorica.cli.pictures import PICTURE_LIST, PICTURES, check_picture
 from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS, SEGMENTERS, Recipe
-from rhetorica.render.layout import View
+from rhetorica.render.layout.parts import View
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 

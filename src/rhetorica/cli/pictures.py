@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from rhetorica.cli.documents import file_name
 from rhetorica.errors import RhetoricaError
 from rhetorica.files import encode, write_bytes
 from rhetorica.parses import Parse
 from rhetorica.render import render_html, render_png, render_svg
-from rhetorica.render.colours import Theme
-from rhetorica.render.layout import Orient, View
+from rhetorica.render.layout.parts import View
 from rhetorica.render.png import load_renderer
 
 PICTURES = ("svg", "html", "png")
@@ -24,23 +24,11 @@ PICTURE_LIST = (
 )
 
 
-def draw(
-    parse: Parse,
-    to: str,
-    *,
-    view: View = "rst",
-    theme: Theme = "auto",
-    orient: Orient = "auto",
-    width: int | None = None,
-    depth: int | None = None,
-) -> bytes:
-    """Make the content of a picture file."""
+def draw(parse: Parse, to: str, *, view: View = "rst", **how: Any) -> bytes:
+    """Make the content of a picture file; ``how`` are theme, orient, width, depth."""
     if to == "png":
-        return render_png(parse, view=view, theme=theme, orient=orient, width=width, depth=depth)
-    if to == "html":
-        text = render_html(parse, theme=theme, orient=orient, width=width, depth=depth)
-    else:
-        text = render_svg(parse, view=view, theme=theme, orient=orient, width=width, depth=depth)
+        return render_png(parse, view=view, **how)
+    text = render_html(parse, **how) if to == "html" else render_svg(parse, view=view, **how)
     return encode(text, f"<{to}>")
 
 

@@ -12,7 +12,7 @@ from rhetorica.cli.options import FORMATS_EPILOG, CorpusName, FromFormat, Inputs
 from rhetorica.cli.pictures import at_most_one, check_picture, draw, save_picture
 from rhetorica.files import write_text
 from rhetorica.render.colours import Theme
-from rhetorica.render.layout import Orient, View
+from rhetorica.render.layout.parts import Orient, View
 from rhetorica.render.terminal import render_tree
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)

@@ -100,53 +100,17 @@ def t_two_sided(t: float, degrees: int) -> float:
     >>> round(t_two_sided(2.228139, 10), 4)
     0.05
     """
-    square = t * t
-    if square < degrees:  # the other tail, because 1 - x would lose a small t to rounding
-        return 1 - incomplete_beta(0.5, degrees / 2, square / (degrees + square))
-    return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + square))
+    # Imported where it is needed: scipy takes longer to load than most reports to make.
+    from scipy.special import stdtr
 
-
-def incomplete_beta(a: float, b: float, x: float) -> float:
-    """Return the regularised incomplete beta function, by its continued fraction.
-
-    The fraction is evaluated after Lentz (Press et al., Numerical Recipes, section 6.4).
-
-    >>> incomplete_beta(1, 1, 0.25)
-    0.25
-    """
-    if x <= 0 or x >= 1:
-        return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):  # there the fraction converges slowly, but its mirror fast
-        return 1 - incomplete_beta(b, a, 1 - x)
-    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    front = math.exp(scale + a * math.log(x) + b * math.log1p(-x)) / a
-    c, d = 1.0, _away_from_zero(1 - (a + b) * x / (a + 1))
-    value = d = 1 / d
-    for m in range(1, 1000):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for term in (even, odd):
-            d = 1 / _away_from_zero(1 + term * d)
-            c = _away_from_zero(1 + term / c)
-            value *= c * d
-        if abs(c * d - 1) < 1e-14:
-            break
-    return front * value
-
-
-def _away_from_zero(value: float) -> float:
-    return value if abs(value) > 1e-300 else 1e-300
+    return float(2 * stdtr(degrees, -abs(t)))
 
 
 def _t_quantile(tails: float, degrees: int) -> float:
     """Return the t beyond which, on both sides together, the probability is ``tails``."""
-    low, high = 0.0, 1.0
-    while t_two_sided(high, degrees) > tails:
-        low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if t_two_sided(middle, degrees) > tails else (low, middle)
-    return high
+    from scipy.special import stdtrit
+
+    return float(-stdtrit(degrees, tails / 2))
 
 
 def _check_paired(first: Sequence[Counts], second: Sequence[Counts]) -> None:

@@ -52,106 +52,55 @@ class Format:
 
 
 def _one(read: Callable[[Source], Parse]) -> Callable[[Source], Iterable[Parse]]:
+    """Read a format that holds one document."""
     return lambda source: (read(source),)
+
+
+def _alone(write: Callable[..., str], *choices: str) -> Callable[[Sequence[Parse], Style], str]:
+    """Write a format that holds one document; ``choices`` are what it takes of a style."""
+    return lambda parses, style: write(
+        parses[0], **{name: getattr(style, name) for name in choices}
+    )
+
+
+def _all(write: Callable[[Sequence[Parse]], str]) -> Callable[[Sequence[Parse], Style], str]:
+    """Write a format that holds many documents."""
+    return lambda parses, style: write(parses)
 
 
 def _write_rels(parses: Sequence[Parse]) -> str:
     return write_rels(row for parse in parses for row in relations_of(parse))
 
 
-FORMATS = {
-    format.name: format
-    for format in (
-        Format(
-            "rs3",
-            "RST tree as RSTTool and rstWeb write it",
-            (".rs3",),
-            _one(read_rs3),
-            lambda parses, style: write_rs3(parses[0], tokenized=style.tokenized),
-        ),
-        Format(
-            "rs4",
-            "eRST: .rs3 with secondary edges and signals",
-            (".rs4",),
-            _one(read_rs3),
-            lambda parses, style: write_rs4(parses[0], tokenized=style.tokenized),
-        ),
-        Format(
-            "dis",
-            "bracketed tree of RST-DT and GUM, n-ary or binary",
-            (".dis", ".lisp"),
-            _one(read_dis),
-            lambda parses, style: write_dis(
-                parses[0], binary=style.binary, tokenized=style.tokenized
-            ),
-        ),
-        Format(
-            "rsd",
-            "discourse dependencies in ten columns, as in GUM",
-            (".rsd",),
-            _one(read_rsd),
-            lambda parses, style: write_rsd(
-                parses[0], multinuclear=style.multinuclear, tokenized=style.tokenized
-            ),
-        ),
-        Format(
-            "dep",
-            "SciDTB's JSON of discourse dependencies",
-            (".dep",),
-            _one(read_dep),
-            lambda parses, style: write_dep(parses[0], multinuclear=style.multinuclear),
-        ),
-        Format(
-            "conllu",
-            "CoNLL-U with the discourse annotation in MISC",
-            (".conllu",),
-            read_conllu,
-            lambda parses, style: write_conllu(parses),
-            many=True,
-            needs_tokens=True,
-        ),
-        Format(
-            "tok",
-            "DISRPT tokens with EDU starts",
-            (".tok",),
-            read_tok,
-            lambda parses, style: write_tok(parses),
-            many=True,
-            needs_tokens=True,
-        ),
-        Format(
-            "rels",
-            "DISRPT relations between units (written only: it has no whole text)",
-            (".rels",),
-            None,
-            lambda parses, style: _write_rels(parses),
-            many=True,
-            needs_tokens=True,
-        ),
-        Format(
-            "json",
-            "Rhetorica's own: everything that a parse has",
-            (".json",),
-            _one(read_json),
-            lambda parses, style: write_json(parses[0]),
-        ),
-        Format(
-            "jsonl",
-            "the same, one document a line",
-            (".jsonl",),
-            read_jsonl,
-            lambda parses, style: "".join(write_jsonl(parses)),
-            many=True,
-        ),
-        Format(
-            "edus",
-            "plain text, one EDU a line, blank lines between paragraphs",
-            (".edus", ".edu"),
-            _one(read_edus),
-            lambda parses, style: write_edus(parses[0], tokenized=style.tokenized),
-        ),
-    )
-}
+def _write_jsonl(parses: Sequence[Parse]) -> str:
+    return "".join(write_jsonl(parses))
+
+
+_FORMATS = (
+    Format("rs3", "RST tree as RSTTool and rstWeb write it", (".rs3",),
+           _one(read_rs3), _alone(write_rs3, "tokenized")),
+    Format("rs4", "eRST: .rs3 with secondary edges and signals", (".rs4",),
+           _one(read_rs3), _alone(write_rs4, "tokenized")),
+    Format("dis", "bracketed tree of RST-DT and GUM, n-ary or binary", (".dis", ".lisp"),
+           _one(read_dis), _alone(write_dis, "binary", "tokenized")),
+    Format("rsd", "discourse dependencies in ten columns, as in GUM", (".rsd",),
+           _one(read_rsd), _alone(write_rsd, "multinuclear", "tokenized")),
+    Format("dep", "SciDTB's JSON of discourse dependencies", (".dep",),
+           _one(read_dep), _alone(write_dep, "multinuclear")),
+    Format("conllu", "CoNLL-U with the discourse annotation in MISC", (".conllu",),
+           read_conllu, _all(write_conllu), many=True, needs_tokens=True),
+    Format("tok", "DISRPT tokens with EDU starts", (".tok",),
+           read_tok, _all(write_tok), many=True, needs_tokens=True),
+    Format("rels", "DISRPT relations between units (written only: it has no whole text)",
+           (".rels",), None, _all(_write_rels), many=True, needs_tokens=True),
+    Format("json", "Rhetorica's own: everything that a parse has", (".json",),
+           _one(read_json), _alone(write_json)),
+    Format("jsonl", "the same, one document a line", (".jsonl",),
+           read_jsonl, _all(_write_jsonl), many=True),
+    Format("edus", "plain text, one EDU a line, blank lines between paragraphs",
+           (".edus", ".edu"), _one(read_edus), _alone(write_edus, "tokenized")),
+)  # fmt: skip
+FORMATS = {format.name: format for format in _FORMATS}
 _BY_SUFFIX = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rhetorica.document import Document
 from rhetorica.errors import InvalidTree
@@ -33,14 +34,29 @@ def split_label(label: str) -> tuple[str, bool]:
     return label, False
 
 
-def read_levels(source: Source, levels: Sequence[str], lines: Sequence[int]) -> list[int]:
-    """Read the levels of all EDUs; none if all are unknown (``_``)."""
-    if all(level == "_" for level in levels):
-        return []
-    return [
-        parse_int(source, line, "the level", level)
-        for line, level in zip(lines, levels, strict=True)
-    ]
+class Arc(NamedTuple):
+    """What a line says of an EDU: its head (-1 for the root), label with suffix, level or ``_``."""
+
+    line: int
+    head: int
+    label: str
+    level: str
+
+
+def read_arcs(source: Source, arcs: Sequence[Arc]) -> DepTree:
+    """Make a tree of what lines say; levels are left out if all are unknown."""
+    levels: list[int] = []
+    if any(arc.level != "_" for arc in arcs):
+        levels = [parse_int(source, arc.line, "the level", arc.level) for arc in arcs]
+    relations = [split_label(arc.label) for arc in arcs]
+    return make_tree(
+        source,
+        [arc.head for arc in arcs],
+        [name for name, _ in relations],
+        [multinuclear for _, multinuclear in relations],
+        levels,
+        [arc.line for arc in arcs],
+    )
 
 
 def parse_int(source: Source, line: int, what: str, value: str) -> int:

@@ -30,9 +30,9 @@ from typing import Literal, NamedTuple
 from rhetorica.document import Document, Span, Token, group_by_span, locate
 from rhetorica.errors import InvalidDocument, InvalidTree
 from rhetorica.files import Readable, Source
-from rhetorica.formats._arcs import BREAKS, SUFFIXES, make_tree, parse_int, read_levels, split_label
+from rhetorica.formats._arcs import BREAKS, SUFFIXES, Arc, parse_int, read_arcs
 from rhetorica.parses import Parse
-from rhetorica.trees import ROOT, DepTree
+from rhetorica.trees import ROOT
 
 Dialect = Literal["auto", "seg", "discourse", "none"]
 
@@ -336,7 +336,8 @@ class _Reading:
         base: int,
         size: int,
     ) -> None:
-        line, (_, _, lemma, pos, tag, feats, head, deprel, _, misc) = word
+        line, columns = word
+        head, misc = columns[6], columns[9]
         governor: int | None = None
         if head != EMPTY:
             number = parse_int(self.source, line, "the head (column 7)", head)
@@ -347,19 +348,11 @@ class _Reading:
             governor = base + number - 1 if number else -1
         if misc != EMPTY:
             self._read_misc(misc, line)
+        lemma, pos, tag, feats, deprel = (
+            "" if columns[place] == EMPTY else columns[place] for place in (2, 3, 4, 5, 7)
+        )
         self.tokens.append(
-            Token(
-                start,
-                end,
-                form,
-                "" if lemma == EMPTY else lemma,
-                "" if pos == EMPTY else pos,
-                "" if tag == EMPTY else tag,
-                "" if feats == EMPTY else feats,
-                governor,
-                "" if deprel == EMPTY else deprel,
-                continues,
-            )
+            Token(start, end, form, lemma, pos, tag, feats, governor, deprel, continues)
         )
 
     def _read_misc(self, misc: str, line: int) -> None:
@@ -386,7 +379,8 @@ class _Reading:
             )
         except InvalidDocument as error:
             raise self.source.error(f"{self.id}: {error}", self.first_line) from None
-        return Parse(document, self._tree() if self.relations else None)
+        arcs = [self._read_relation(*row) for row in enumerate(self.relations, 1)]
+        return Parse(document, read_arcs(self.source, arcs) if arcs else None)
 
     def _edus(self, starts: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
         if not starts:
@@ -413,25 +407,9 @@ class _Reading:
             for start, end in pairwise([*starts, len(self.sentences)])
         )
 
-    def _tree(self) -> DepTree:
-        heads: list[int] = []
-        relations: list[str] = []
-        multinuclear: list[bool] = []
-        levels: list[str] = []
-        lines: list[int] = []
-        for _, line, value in self.relations:
-            relation, head, level = self._read_relation(value, line, len(heads) + 1)
-            name, nuclear = split_label(relation)
-            heads.append(head)
-            relations.append(name)
-            multinuclear.append(nuclear)
-            levels.append(level)
-            lines.append(line)
-        numbers = read_levels(self.source, levels, lines)
-        return make_tree(self.source, heads, relations, multinuclear, numbers, lines)
-
-    def _read_relation(self, value: str, line: int, expected: int) -> tuple[str, int, str]:
-        """Return relation, head and level of ``relation:id->head:level:signals;secondary...``."""
+    def _read_relation(self, expected: int, annotation: tuple[int, int, str]) -> Arc:
+        """Read ``relation:id->head:level:signals;secondary...`` at the EDU of that number."""
+        _, line, value = annotation
         fields = value.split(":", 3)
         if len(fields) < 3:
             raise self.source.error(
@@ -443,11 +421,11 @@ class _Reading:
             raise self.source.error(f"EDU {number} comes where {expected} was expected", line)
         level = fields[2].partition(";")[0]
         if not arrow:
-            return relation, ROOT, level
+            return Arc(line, ROOT, relation, level)
         number_of_head = parse_int(self.source, line, "the head in Discourse=", head)
         if not number_of_head:
             raise self.source.error(f"head 0 in Discourse={value}, expected an EDU", line)
-        return relation, number_of_head - 1, level
+        return Arc(line, number_of_head - 1, relation, level)
 
 
 def _write_document(parse: Parse, dialect: Dialect, rows: list[str]) -> None:

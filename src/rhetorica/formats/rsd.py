@@ -15,15 +15,7 @@ from __future__ import annotations
 from rhetorica.convert import Convention
 from rhetorica.document import Document
 from rhetorica.files import Readable, Source
-from rhetorica.formats._arcs import (
-    BREAKS,
-    SUFFIXES,
-    edu_lines,
-    make_tree,
-    parse_int,
-    read_levels,
-    split_label,
-)
+from rhetorica.formats._arcs import BREAKS, SUFFIXES, Arc, edu_lines, parse_int, read_arcs
 from rhetorica.formats._erst import SecondaryArc, extras, signal_text
 from rhetorica.parses import Parse
 from rhetorica.trees import ROOT, AnnotatedTree, DepTree
@@ -43,11 +35,7 @@ def read_rsd(source: Readable) -> Parse:
     source = Source.of(source)
     source.require_content()
     texts: list[str] = []
-    heads: list[int] = []
-    relations: list[str] = []
-    multinuclear: list[bool] = []
-    levels: list[str] = []
-    lines: list[int] = []
+    arcs: list[Arc] = []
     for line, row in enumerate(source.text.split("\n"), 1):
         if not row.strip():
             continue
@@ -62,17 +50,10 @@ def read_rsd(source: Readable) -> Parse:
         text = columns[1].strip()
         if not text:
             raise source.error(f"EDU {number} has no text (column 2)", line)
-        relation, nuclear = split_label(columns[7].strip())
+        head = parse_int(source, line, "the head (column 7)", columns[6]) - 1
         texts.append(text)
-        heads.append(parse_int(source, line, "the head (column 7)", columns[6]) - 1)
-        relations.append(relation)
-        multinuclear.append(nuclear)
-        levels.append(columns[2])
-        lines.append(line)
-    tree = make_tree(
-        source, heads, relations, multinuclear, read_levels(source, levels, lines), lines
-    )
-    return Parse(Document.from_edus(texts, id=source.stem), tree)
+        arcs.append(Arc(line, head, columns[7].strip(), columns[2]))
+    return Parse(Document.from_edus(texts, id=source.stem), read_arcs(source, arcs))
 
 
 def write_rsd(parse: Parse, *, multinuclear: Convention = "star", tokenized: bool = False) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from html import escape
+from typing import Any
 
 from rhetorica.errors import InvalidTree
 from rhetorica.parses import Parse
 from rhetorica.render.colours import DARK, LIGHT, SANS, Theme, check_theme
 from rhetorica.render.fit import visible
-from rhetorica.render.layout import Orient, View
+from rhetorica.render.layout.parts import Orient, View
 from rhetorica.render.svg import render_svg
 
 _TABS = {"rst": "RST tree", "dep": "Dependencies", "text": "Text"}
@@ -65,7 +66,7 @@ def render_html(
     """
     check_theme(theme)
     name = _clean(title if title is not None else parse.id or "Discourse tree")
-    sections = _pictures(parse, theme, orient, width, depth)
+    sections = _pictures(parse, theme=theme, orient=orient, width=width, depth=depth)
     sections["text"] = _text(parse)
     # Without an RST tree, the page opens on the dependencies.
     first = "dep" if parse.source is not None and "<svg" not in sections["rst"] else "rst"
@@ -95,12 +96,12 @@ def notebook_html(parse: Parse) -> str:
     Of very long documents, only the top of the RST tree: a notebook is no place for megabytes.
     """
     if len(parse.edus) > _NOTEBOOK_UNITS:
-        pictures = _pictures(parse, "auto", "auto", None, _NOTEBOOK_DEPTH)
+        pictures = _pictures(parse, depth=_NOTEBOOK_DEPTH)
         pictures["dep"] = (
             "<p>Too many units to show here; rhetorica.render.render_html makes a page of all.</p>"
         )
     else:
-        pictures = _pictures(parse, "auto", "auto", None, None)
+        pictures = _pictures(parse)
     parts = "".join(
         f"<details{' open' if key == 'rst' else ''}><summary>{_TABS[key]}</summary>"
         f'<div style="overflow:auto;max-height:80vh">{picture}</div></details>'
@@ -119,16 +120,12 @@ def notebook_svg(parse: Parse) -> str | None:
     return None
 
 
-def _pictures(
-    parse: Parse, theme: Theme, orient: Orient, width: float | None, depth: int | None
-) -> dict[str, str]:
-    """Draw both views; where there is none, say why."""
+def _pictures(parse: Parse, **how: Any) -> dict[str, str]:
+    """Draw both views, as `render_svg` does; where there is none, say why."""
     pictures = {}
     for view in ("rst", "dep"):
         try:
-            pictures[view] = render_svg(
-                parse, view=view, theme=theme, orient=orient, width=width, depth=depth,
-            )  # fmt: skip
+            pictures[view] = render_svg(parse, view=view, **how)
         except InvalidTree as error:
             pictures[view] = f'<p class="missing">{_clean(str(error))}</p>'
     return pictures

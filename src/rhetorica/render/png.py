@@ -13,7 +13,7 @@ from importlib.resources import as_file, files
 from rhetorica.errors import MissingExtra, RhetoricaError
 from rhetorica.parses import Parse
 from rhetorica.render.colours import Theme
-from rhetorica.render.layout import Orient, View
+from rhetorica.render.layout.parts import Orient, View
 from rhetorica.render.svg import render_svg
 
 MAX_PIXELS = 100_000_000

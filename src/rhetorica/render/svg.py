@@ -17,7 +17,8 @@ from typing import Any
 from rhetorica.parses import Parse
 from rhetorica.render.colours import Theme, style_sheet
 from rhetorica.render.fit import runs_right_to_left, visible
-from rhetorica.render.layout import (
+from rhetorica.render.layout.dependencies import layout_dependencies
+from rhetorica.render.layout.parts import (
     LABEL_HEIGHT,
     LABEL_SIZE,
     LINE_HEIGHT,
@@ -29,11 +30,9 @@ from rhetorica.render.layout import (
     Orient,
     Point,
     View,
-    heads,
     is_dependencies,
-    layout_dependencies,
-    layout_rst,
 )
+from rhetorica.render.layout.rst import heads, layout_rst
 from rhetorica.trees import AnnotatedTree, DepTree
 
 _RADIUS = 7.0
