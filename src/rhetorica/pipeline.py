@@ -52,93 +52,52 @@ class Offer:
     name: str
     about: str
     where: str
-    needs: frozenset[Layer]
-    gives: frozenset[Layer]
+    needs: frozenset[Layer] = _SYNTAX | _EDUS
+    gives: frozenset[Layer] = _TREE
     languages: tuple[str, ...] = ("en",)
     kind: store.Kind = "parser"
     options: frozenset[str] = frozenset()
+
+    @property
+    def made(self) -> Any:
+        """The class."""
+        module, _, name = self.where.partition(":")
+        return getattr(import_module(module), name)
 
 
 def _table(*offers: Offer) -> dict[str, Offer]:
     return {offer.name: offer for offer in offers}
 
 
+_segmenter = partial(Offer, needs=_SYNTAX, gives=_EDUS, kind="segmenter")
 _SEARCH = frozenset({"beam", "samples"})
 PARSERS = _table(
-    Offer(
-        "neural",
-        "a small pretrained encoder, RST trees and dependencies; needs no syntax (default)",
-        "rhetorica.parsers.neural:NeuralParser",
-        frozenset(),
-        _EDUS | _TREE,
-        options=frozenset({"scheme", "threads"}),
-    ),
-    Offer(
-        "li2014",
-        "discourse dependencies, linear model and exact decoding (Li et al. 2014)",
-        "rhetorica.parsers.li2014:Li2014Parser",
-        _SYNTAX | _EDUS,
-        _TREE,
-    ),
-    Offer(
-        "shift-reduce",
-        "RST trees in one pass over the text, by votes or a beam (Heilman & Sagae 2015)",
-        "rhetorica.parsers.shift_reduce:ShiftReduceParser",
-        _SYNTAX | _EDUS,
-        _TREE,
-        options=_SEARCH,
-    ),
-    Offer(
-        "codra",
-        "RST trees of sentences, then of the document, by CRFs and CKY (Joty et al. 2015)",
-        "rhetorica.parsers.codra.parser:CodraParser",
-        _SYNTAX | _EDUS,
-        _TREE,
-    ),
-    Offer(
-        "dplp",
-        "RST trees in one pass, words seen through a projection (Ji & Eisenstein 2014)",
-        "rhetorica.parsers.dplp:DPLPParser",
-        _SYNTAX | _EDUS,
-        _TREE,
-        options=_SEARCH,
-    ),
-)
+    Offer("neural",
+          "a small pretrained encoder, RST trees and dependencies; needs no syntax (default)",
+          "rhetorica.parsers.neural:NeuralParser",
+          frozenset(), _EDUS | _TREE, options=frozenset({"scheme", "threads"})),
+    Offer("li2014", "discourse dependencies, linear model and exact decoding (Li et al. 2014)",
+          "rhetorica.parsers.li2014:Li2014Parser"),
+    Offer("shift-reduce",
+          "RST trees in one pass over the text, by votes or a beam (Heilman & Sagae 2015)",
+          "rhetorica.parsers.shift_reduce:ShiftReduceParser", options=_SEARCH),
+    Offer("codra",
+          "RST trees of sentences, then of the document, by CRFs and CKY (Joty et al. 2015)",
+          "rhetorica.parsers.codra.parser:CodraParser"),
+    Offer("dplp", "RST trees in one pass, words seen through a projection (Ji & Eisenstein 2014)",
+          "rhetorica.parsers.dplp:DPLPParser", options=_SEARCH),
+)  # fmt: skip
 SEGMENTERS = _table(
     replace(PARSERS["neural"], about="the neural parser's own; needs no syntax", gives=_EDUS),
-    Offer(
-        "crf",
-        "Heilman & Sagae (2015) with features of our own",
-        "rhetorica.segmenters.crf:CRFSegmenter",
-        _SYNTAX,
-        _EDUS,
-        kind="segmenter",
-    ),
-    Offer(
-        "logistic",
-        "CODRA's (Joty et al. 2015)",
-        "rhetorica.segmenters.logistic:LogisticSegmenter",
-        _SYNTAX,
-        _EDUS,
-        kind="segmenter",
-    ),
-    Offer(
-        "rules",
-        "connectives and punctuation; not trained",
-        "rhetorica.segmenters.baselines:RuleSegmenter",
-        _SYNTAX,
-        _EDUS,
-        kind="segmenter",
-    ),
-    Offer(
-        "sentence",
-        "every sentence is an EDU; not trained",
-        "rhetorica.segmenters.baselines:SentenceSegmenter",
-        _SYNTAX,
-        _EDUS,
-        kind="segmenter",
-    ),
-)
+    _segmenter("crf", "Heilman & Sagae (2015) with features of our own",
+               "rhetorica.segmenters.crf:CRFSegmenter"),
+    _segmenter("logistic", "CODRA's (Joty et al. 2015)",
+               "rhetorica.segmenters.logistic:LogisticSegmenter"),
+    _segmenter("rules", "connectives and punctuation; not trained",
+               "rhetorica.segmenters.baselines:RuleSegmenter"),
+    _segmenter("sentence", "every sentence is an EDU; not trained",
+               "rhetorica.segmenters.baselines:SentenceSegmenter"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,8 +346,7 @@ def _made(
     offer: Offer, model: str, language: str, options: Mapping[str, Any] | None = None
 ) -> tuple[Any, str]:
     """Return a parser or segmenter with weights that are shared, and the treebank it follows."""
-    module, _, name = offer.where.partition(":")
-    made = getattr(import_module(module), name)
+    made = offer.made
     if not issubclass(made, store.Stored):
         return made(), model
     config = store.find(offer.kind, offer.name, model, language)

@@ -87,6 +87,6 @@ def test_words_are_counted_where_they_stand() -> None:
     )
     [paragraph] = paragraphs_of(right)
     [sentence] = paragraph
-    assert sentence.words == ["It", "rains", "."]
-    assert sentence.spaces == [True, False, False]
-    assert (sentence.heads, sentence.deps) == ([1, 1, 1], ["nsubj", "ROOT", "punct"])
+    assert [word.text for word in sentence] == ["It", "rains", "."]
+    assert [word.space for word in sentence] == [True, False, False]
+    assert [(word.head, word.dep) for word in sentence] == [(1, "nsubj"), (1, "ROOT"), (1, "punct")]

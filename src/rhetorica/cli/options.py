@@ -23,6 +23,17 @@ FromFormat = Annotated[
     str | None,
     typer.Option("--from", metavar="FORMAT", help="Input format; else told by the extension."),
 ]
+TextFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="FORMAT",
+        help="The inputs are not raw text but in this format; their layers are kept.",
+    ),
+]
+ModelName = Annotated[
+    str, typer.Option(metavar="NAME", help="Treebank (gum, scidtb), or a model folder.")
+]
 OutFolder = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder for the output, one file a document.")
 ]

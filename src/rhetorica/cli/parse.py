@@ -9,7 +9,7 @@ import typer
 from rhetorica import formats
 from rhetorica.batch import Job, run_jobs
 from rhetorica.cli.analysis import text_files, with_progress, write_stream
-from rhetorica.cli.options import FORMATS_EPILOG, Inputs, Jobs, OutFolder
+from rhetorica.cli.options import FORMATS_EPILOG, Inputs, Jobs, ModelName, OutFolder, TextFormat
 from rhetorica.cli.pictures import PICTURE_LIST, PICTURES, check_picture
 from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS, SEGMENTERS, Recipe
 from rhetorica.render.layout.parts import View
@@ -27,9 +27,7 @@ def parse(
     parser: Annotated[
         str, typer.Option(metavar="NAME", help=f"One of {', '.join(PARSERS)}.")
     ] = DEFAULT_PARSER,
-    model: Annotated[
-        str, typer.Option(metavar="NAME", help="Treebank (gum, scidtb), or a model folder.")
-    ] = DEFAULT_MODEL,
+    model: ModelName = DEFAULT_MODEL,
     segmenter: Annotated[
         str | None,
         typer.Option(
@@ -45,14 +43,7 @@ def parse(
     out: OutFolder = None,
     jobs: Jobs = 1,
     kbest: Annotated[int, typer.Option(min=1, help="Also keep the K best trees (in json).")] = 1,
-    from_: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="FORMAT",
-            help="Inputs in this format; their EDUs and syntax are kept.",
-        ),
-    ] = None,
+    from_: TextFormat = None,
 ) -> None:
     """Parse raw English text: units, dependencies, RST tree.
 

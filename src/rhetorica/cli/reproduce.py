@@ -16,13 +16,19 @@ app = typer.Typer(
 )
 
 
+Gum = Annotated[Path, typer.Option(help="GUM's folder.")]
+Umuc = Annotated[Path | None, typer.Option(help="UMUC's folder.")]
+Work = Annotated[Path, typer.Option(help="Where finished trainings are kept, to go on from.")]
+Into = Annotated[
+    Path | None, typer.Option(help="A page with a marked place for the tables (in docs/).")
+]
+
+
 @app.command("li2014")
 def reproduce_li2014_command(
     gum: Annotated[Path | None, typer.Option(help="GUM's folder.")] = None,
     scidtb: Annotated[Path | None, typer.Option(help="SciDTB's folder.")] = None,
-    work: Annotated[
-        Path, typer.Option(help="Where finished trainings are kept, to go on from.")
-    ] = Path("runs/li2014"),
+    work: Work = Path("runs/li2014"),
     epochs: int = 8,
     semantic: Annotated[bool, typer.Option(help="With feature type 6.")] = True,
     quick: Annotated[
@@ -46,15 +52,10 @@ def reproduce_li2014_command(
 
 @app.command("heilman-sagae2015")
 def reproduce_heilman_sagae_command(
-    gum: Annotated[Path, typer.Option(help="GUM's folder.")],
-    umuc: Annotated[Path | None, typer.Option(help="UMUC's folder.")] = None,
-    work: Annotated[
-        Path, typer.Option(help="Where trained parsers are kept, to go on from.")
-    ] = Path("runs/heilman-sagae2015"),
-    into: Annotated[
-        Path | None,
-        typer.Option(help="A page with a marked place for the tables (docs/transition.md)."),
-    ] = None,
+    gum: Gum,
+    umuc: Umuc = None,
+    work: Work = Path("runs/heilman-sagae2015"),
+    into: Into = None,
     ablation: Annotated[
         bool, typer.Option(help="Train without each group of features, too.")
     ] = True,
@@ -71,10 +72,8 @@ def reproduce_heilman_sagae_command(
 
 @app.command("dplp2014")
 def reproduce_dplp_command(
-    gum: Annotated[Path, typer.Option(help="GUM's folder.")],
-    work: Annotated[
-        Path, typer.Option(help="Where finished trainings are kept, to go on from.")
-    ] = Path("runs/dplp2014"),
+    gum: Gum,
+    work: Work = Path("runs/dplp2014"),
     picture: Annotated[
         Path | None,
         typer.Option(help="Only draw the map of words (Figure 4), as SVG into this file."),
@@ -123,14 +122,10 @@ def reproduce_dplp_command(
 
 @app.command("codra2015")
 def reproduce_codra_command(
-    gum: Annotated[Path, typer.Option(help="GUM's folder.")],
-    umuc: Annotated[Path | None, typer.Option(help="UMUC's folder.")] = None,
-    work: Annotated[
-        Path, typer.Option(help="Where trained models are kept, to go on from.")
-    ] = Path("runs/codra2015"),
-    into: Annotated[
-        Path | None, typer.Option(help="A page with a marked place for the tables (docs/codra.md).")
-    ] = None,
+    gum: Gum,
+    umuc: Umuc = None,
+    work: Work = Path("runs/codra2015"),
+    into: Into = None,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the confusion matrix (Figure 18), as SVG.")
     ] = None,

@@ -8,7 +8,7 @@ import typer
 
 from rhetorica.batch import Job, run_jobs
 from rhetorica.cli.analysis import text_files, with_progress, write_stream
-from rhetorica.cli.options import Inputs, Jobs, OutFolder
+from rhetorica.cli.options import Inputs, Jobs, ModelName, OutFolder, TextFormat
 from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS, Recipe
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
@@ -20,22 +20,13 @@ def segment(
     segmenter: Annotated[
         str, typer.Option(metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}.")
     ] = DEFAULT_SEGMENTER,
-    model: Annotated[
-        str, typer.Option(metavar="NAME", help="Treebank (gum, scidtb), or a model folder.")
-    ] = DEFAULT_MODEL,
+    model: ModelName = DEFAULT_MODEL,
     to: Annotated[
         Literal["edus", "json", "jsonl", "tok"], typer.Option(help="Output format.")
     ] = "edus",
     out: OutFolder = None,
     jobs: Jobs = 1,
-    from_: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="FORMAT",
-            help="The inputs are not raw text but in this format; their layers are used.",
-        ),
-    ] = None,
+    from_: TextFormat = None,
 ) -> None:
     """Cut raw English text into elementary discourse units, one a line.
 

@@ -18,7 +18,7 @@ Counts for any two adjacent ranges come from tables that are made once for a doc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import NamedTuple, Protocol
@@ -261,12 +261,8 @@ def _find_nouns(
     return found
 
 
-class _Knows(Protocol):
-    def __call__(self, lemma: str, /) -> bool: ...
-
-
 def _longest_known(
-    words: list[str], lemmas: list[str], start: int, end: int, knows: _Knows
+    words: list[str], lemmas: list[str], start: int, end: int, knows: Callable[[str], bool]
 ) -> tuple[int, str]:
     """Return end and lemma of the longest compound from a noun on, or of the noun itself."""
     while end > start + 1:

@@ -6,11 +6,13 @@ become those of that EDU, as in GUM's ``.rsd`` files.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
 
 from rhetorica.document import Document
 from rhetorica.trees import AnnotatedTree, Signal
 
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
 WORDY = frozenset({"dm", "orphan"})
 """Signals that are words (discourse markers): named by the words instead of their subtype."""
 
@@ -72,21 +74,27 @@ def signal_text(signal: Signal, document: Document) -> str:
     """Return a signal as ``type-subtype-tokens-status``; tokens are numbered from 1."""
     name = signal.subtype
     if signal.type in WORDY and signal.tokens and max(signal.tokens) < len(document.tokens):
-        words = (document.form(document.tokens[token]) for token in signal.tokens)
-        name = " ".join(words).lower()
-    return f"{signal.type}-{name}-{number_ranges(signal.tokens) or '_'}-{signal.status or '_'}"
+        forms = (document.form(document.tokens[token]) for token in signal.tokens)
+        name = " ".join(forms).lower()
+    words = format_ranges(merge_ranges((token, token + 1) for token in signal.tokens))
+    return f"{signal.type}-{name}-{words or '_'}-{signal.status or '_'}"
 
 
-def number_ranges(tokens: tuple[int, ...]) -> str:
-    """Write ascending 0-based indices as numbers from 1, runs as ``first-last``.
-
-    >>> number_ranges((0, 1, 2, 7))
-    '1-3,8'
-    """
-    runs: list[tuple[int, int]] = []
-    for token in tokens:
-        if runs and runs[-1][1] == token:
-            runs[-1] = (runs[-1][0], token + 1)
+def merge_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Join ranges that follow one another."""
+    merged: list[tuple[int, int]] = []
+    for start, end in ranges:
+        if merged and merged[-1][1] == start:
+            merged[-1] = (merged[-1][0], end)
         else:
-            runs.append((token, token + 1))
-    return ",".join(str(end) if end - start == 1 else f"{start + 1}-{end}" for start, end in runs)
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def format_ranges(ranges: Ranges) -> str:
+    """Write ranges of words as files have them: numbers from 1, both ends included.
+
+    >>> format_ranges(((87, 93), (102, 103)))
+    '88-93,103'
+    """
+    return ",".join(str(end) if end - start == 1 else f"{start + 1}-{end}" for start, end in ranges)

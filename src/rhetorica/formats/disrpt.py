@@ -13,19 +13,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from rhetorica.convert import SAME_UNIT, same_units
 from rhetorica.document import Document, Token
 from rhetorica.errors import InvalidDocument, InvalidTree
 from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import BREAKS
-from rhetorica.formats._erst import extras
+from rhetorica.formats._erst import Ranges, extras, format_ranges, merge_ranges
 from rhetorica.formats.conllu import EMPTY, edu_starts, read_conllu
 from rhetorica.parses import Parse
 from rhetorica.trees import ROOT, ROOT_RELATION, AnnotatedTree, DepTree
 
-Ranges: TypeAlias = tuple[tuple[int, int], ...]
 Direction = Literal["1>2", "1<2"]
 
 HEADER = (
@@ -201,15 +200,6 @@ def parse_ranges(text: str) -> Ranges:
     return tuple(ranges)
 
 
-def format_ranges(ranges: Ranges) -> str:
-    """Write ranges of words as the file has them.
-
-    >>> format_ranges(((87, 93), (102, 103)))
-    '88-93,103'
-    """
-    return ",".join(str(end) if end - start == 1 else f"{start + 1}-{end}" for start, end in ranges)
-
-
 def relations_of(
     parse: Parse, label_map: Mapping[str, str] | None = None, *, reattach: bool = True
 ) -> list[Relation]:
@@ -289,7 +279,7 @@ class _Units:
         for edu, (head, name) in enumerate(zip(tree.heads, tree.relations, strict=True)):
             if name in labels and head != ROOT:
                 members[self.attach_to[head]].append(ranges[edu])
-        self.words: list[Ranges] = [_merge(own) for own in members]
+        self.words: list[Ranges] = [merge_ranges(sorted(own)) for own in members]
         self.sentences = [
             (group.start, group.stop) for group in document.sentence_tokens() if group
         ] or [(0, len(document.tokens))]
@@ -326,17 +316,6 @@ class _Units:
                 yield from self.forms[first:after]
             else:
                 yield text[tokens[first].start : tokens[after - 1].end]
-
-
-def _merge(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """Sort ranges and join neighbours."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(ranges):
-        if merged and merged[-1][1] == start:
-            merged[-1] = (merged[-1][0], end)
-        else:
-            merged.append((start, end))
-    return tuple(merged)
 
 
 def dependencies_from_rels(

@@ -31,6 +31,11 @@ class Template(NamedTuple):
     dependent: str = ""
     pair: str = ""
 
+    @property
+    def one_sided(self) -> bool:
+        """Whether it looks at the head alone, or at the dependent alone."""
+        return not self.pair and not (self.head and self.dependent)
+
     def __str__(self) -> str:
         parts = (("head", self.head), ("dependent", self.dependent), ("pair", self.pair))
         return " & ".join(f"{side} {name}" for side, name in parts if name)
@@ -71,9 +76,8 @@ class Arcs:
         names = sorted({t.pair for t in templates if t.pair})
         tables = [np.zeros((n + 1, n)), *(pairs[name] for name in names)]
         place = {"": 0} | {name: i for i, name in enumerate(names, 1)}
-        one_sided = [not t.pair and not (t.head and t.dependent) for t in templates]
-        single = [(t, s) for t, s, one in zip(templates, salts, one_sided, strict=True) if one]
-        double = [(t, s) for t, s, one in zip(templates, salts, one_sided, strict=True) if not one]
+        single = [(t, s) for t, s in zip(templates, salts, strict=True) if t.one_sided]
+        double = [(t, s) for t, s in zip(templates, salts, strict=True) if not t.one_sided]
 
         def unit(name: str) -> Words:
             return units[name].astype(np.uint64) if name else nothing

@@ -443,13 +443,8 @@ class Li2014Parser(Stored):
 
     def _column_templates(self) -> list[Template]:
         """Return the templates in the order of the columns of `Arcs.rows`."""
-        single = [t for t in self.templates if not t.pair and not (t.head and t.dependent)]
-        double = [t for t in self.templates if t.pair or (t.head and t.dependent)]
-        return [
-            *[t for t in single if t.head],
-            *[t for t in single if t.dependent],
-            *double,
-        ]
+        # Stable: those of the head alone, of the dependent alone, then the others.
+        return sorted(self.templates, key=lambda t: (not t.one_sided, t.one_sided and not t.head))
 
     def state(self) -> State:
         """Return settings, labels and the rows of weights that are not zero."""

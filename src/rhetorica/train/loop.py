@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from rhetorica.convert import Convention
 from rhetorica.errors import RhetoricaError, UnknownName
 from rhetorica.evaluate import Report
 from rhetorica.parses import Parse
+from rhetorica.pipeline import PARSERS, SEGMENTERS
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.segmenters.boundaries import cut
 from rhetorica.segmenters.calibration import fit_calibration
@@ -30,73 +31,53 @@ FULL: Figure = ("parseval", "original", "full")
 class Trainable:
     """A row of `TRAINABLE`: what can be trained on a treebank, and by which figure it is chosen.
 
-    ``where`` names the class; the module it stands in has its `Settings`. ``coarse`` tells whether
-    it learns coarse relations unless told, ``resumes`` whether an interrupted training can go on.
+    Its class is that of the parser or segmenter of the name; the module it stands in has its
+    `Settings`. ``coarse`` tells whether it learns coarse relations unless told, ``resumes`` whether
+    an interrupted training can go on.
     """
 
     name: str
     about: str
-    where: str
-    kind: Literal["parser", "segmenter"] = "parser"
     chosen_by: Figure = FULL
     coarse: bool = True
     resumes: bool = False
     needs_trees: bool = True
 
     @property
+    def kind(self) -> str:
+        """Whether it is a parser or a segmenter."""
+        return (PARSERS.get(self.name) or SEGMENTERS[self.name]).kind
+
+    @property
     def model(self) -> Any:
         """The class."""
-        module, _, name = self.where.partition(":")
-        return getattr(import_module(f"rhetorica.{module}"), name)
+        return (PARSERS.get(self.name) or SEGMENTERS[self.name]).made
 
     @property
     def settings(self) -> Any:
         """The class of its settings."""
-        return import_module(f"rhetorica.{self.where.partition(':')[0]}").Settings
+        return import_module(self.model.__module__).Settings
 
 
 STARTS: Figure = ("segmentation", "all", "starts")
 TRAINABLE = {
     row.name: row
     for row in (
-        Trainable(
-            "crf",
-            "Train the CRF segmenter (Heilman & Sagae 2015).",
-            "segmenters.crf:CRFSegmenter",
-            "segmenter",
-            STARTS,
-        ),
-        Trainable(
-            "logistic",
-            "Train CODRA's segmenter (Joty et al. 2015).",
-            "segmenters.logistic:LogisticSegmenter",
-            "segmenter",
-            STARTS,
-        ),
+        Trainable("crf", "Train the CRF segmenter (Heilman & Sagae 2015).", STARTS),
+        Trainable("logistic", "Train CODRA's segmenter (Joty et al. 2015).", STARTS),
         Trainable(
             "li2014",
             "Train the dependency parser (Li et al. 2014).",
-            "parsers.li2014:Li2014Parser",
             chosen_by=("attachment", "labelled", "arcs"),
             coarse=False,
             resumes=True,
             needs_trees=False,
         ),
+        Trainable("shift-reduce", "Train the shift-reduce parser (Heilman & Sagae 2015)."),
         Trainable(
-            "shift-reduce",
-            "Train the shift-reduce parser (Heilman & Sagae 2015).",
-            "parsers.shift_reduce:ShiftReduceParser",
+            "dplp", "Train the parser with a learned projection of words (Ji & Eisenstein 2014)."
         ),
-        Trainable(
-            "dplp",
-            "Train the parser with a learned projection of words (Ji & Eisenstein 2014).",
-            "parsers.dplp:DPLPParser",
-        ),
-        Trainable(
-            "codra",
-            "Train the two-stage parser (Joty, Carenini & Ng 2015).",
-            "parsers.codra.parser:CodraParser",
-        ),
+        Trainable("codra", "Train the two-stage parser (Joty, Carenini & Ng 2015)."),
     )
 }
 """What can be trained on a treebank, by name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from spacy.attrs import SENT_START
@@ -16,16 +16,19 @@ from rhetorica.document import Document, locate
 from rhetorica.text.layout import find_paragraphs
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """The gold words of one sentence; heads are local, a root is its own head."""
+class Word(NamedTuple):
+    """A gold word, whether a space follows it, and its syntax; a root is its own head."""
 
-    words: list[str]
-    spaces: list[bool]
-    pos: list[str]
-    tags: list[str]
-    heads: list[int]
-    deps: list[str]
+    text: str
+    space: bool
+    pos: str
+    tag: str
+    head: int
+    dep: str
+
+
+Sentence = list[Word]
+"""Heads count from the first word of the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +45,16 @@ def paragraphs_of(doc: Document) -> list[list[Sentence]]:
     """Return the sentences of a document, by paragraphs."""
     found: dict[int, list[Sentence]] = {}
     places = locate([span.start for span in doc.sentences], doc.paragraphs)
-    for place, group in zip(places, doc.sentence_tokens(), strict=True):
-        tokens = [doc.tokens[i] for i in group]
-        ends = [*(token.start for token in doc.tokens[group.start + 1 : group.stop]), None]
-        sentence = Sentence(
-            [doc.form(token) for token in tokens],
-            [
-                doc.text[token.end : token.end + 1].isspace() if end is None else end > token.end
-                for token, end in zip(tokens, ends, strict=True)
-            ],
-            [token.pos for token in tokens],
-            [token.tag for token in tokens],
-            [i if t.head in (None, -1) else t.head - group.start for i, t in enumerate(tokens)],
-            ["ROOT" if token.head == -1 else token.deprel for token in tokens],
-        )
-        found.setdefault(place, []).append(sentence)
+    for place_of, group in zip(places, doc.sentence_tokens(), strict=True):
+        words = []
+        for place, token in enumerate(doc.tokens[group.start : group.stop]):
+            last = place + 1 == len(group)
+            after = token.end + 1 if last else doc.tokens[group[place + 1]].start
+            space = doc.text[token.end : after].isspace() if last else after > token.end
+            head = place if token.head in (None, -1) else token.head - group.start
+            dep = "ROOT" if token.head == -1 else token.deprel
+            words.append(Word(doc.form(token), space, token.pos, token.tag, head, dep))
+        found.setdefault(place_of, []).append(words)
     return list(found.values())
 
 
@@ -67,18 +65,12 @@ def training_examples(
     examples = []
     for document in documents:
         for chunk in _chunks(paragraphs_of(document), rng.randint(40, 160)):
-            builder = _Builder(_random_layout(rng, augment))
-            builder.add_paragraphs(chunk)
-            plain = Doc(vocab, words=builder.words, spaces=builder.spaces)
+            words = _laid_out(chunk, _random_layout(rng, augment))
+            texts, spaces, pos, tags, heads, deps = map(list, zip(*words, strict=True))
+            plain = Doc(vocab, words=texts, spaces=spaces)
             _mark_paragraphs(plain)
             gold = Doc(
-                vocab,
-                words=builder.words,
-                spaces=builder.spaces,
-                pos=builder.pos,
-                tags=builder.tags,
-                heads=builder.heads,
-                deps=builder.deps,
+                vocab, words=texts, spaces=spaces, pos=pos, tags=tags, heads=heads, deps=deps
             )
             examples.append(Example(plain, gold))
     rng.shuffle(examples)
@@ -102,57 +94,37 @@ def _mark_paragraphs(doc: Any) -> None:
     doc.from_array([SENT_START], starts.reshape(-1, 1))
 
 
-class _Builder:
-    """Collects words and annotation of a spaCy Doc, including its white-space tokens."""
+def _laid_out(paragraphs: Sequence[Sequence[Sentence]], layout: Layout) -> list[Word]:
+    """Put paragraphs into a row of words, white-space tokens included; heads count through it."""
+    words: list[Word] = []
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self.words: list[str] = []
-        self.spaces: list[bool] = []
-        self.pos: list[str] = []
-        self.tags: list[str] = []
-        self.heads: list[int] = []
-        self.deps: list[str] = []
-
-    def add_white_space(self, text: str) -> None:
+    def add_white_space(text: str) -> None:
         """Add a white-space token that depends on the word before it."""
-        self.words.append(text)
-        self.spaces.append(False)
-        self.pos.append("SPACE")
-        self.tags.append("_SP")
-        self.heads.append(len(self.words) - 2)
-        self.deps.append("dep")
+        words.append(Word(text, False, "SPACE", "_SP", len(words) - 1, "dep"))
 
-    def add_sentence(self, sentence: Sentence) -> None:
-        """Add the words of a sentence."""
-        base = len(self.words)
-        count = len(sentence.words)
-        if self.layout.drop_final and count > 1 and sentence.tags[-1] == ".":
-            # Only a leaf can go without breaking the tree.
-            count -= count - 1 not in sentence.heads
-        words = sentence.words[:count]
-        self.words += [word.lower() for word in words] if self.layout.lower else words
-        self.spaces += sentence.spaces[:count]
-        self.heads += [base + head for head in sentence.heads[:count]]
-        self.pos += sentence.pos[:count]
-        self.tags += sentence.tags[:count]
-        self.deps += sentence.deps[:count]
-        if count < len(sentence.words):
-            self.spaces[-1] = sentence.spaces[-1]
+    def follow(space: bool) -> None:
+        words[-1] = words[-1]._replace(space=space)
 
-    def add_paragraphs(self, paragraphs: Sequence[Sequence[Sentence]]) -> None:
-        """Add paragraphs with the separators of the layout."""
-        for p, paragraph in enumerate(paragraphs):
-            if p and self.layout.paragraph_break == " ":
-                self.spaces[-1] = True
-            elif p:
-                self.spaces[-1] = False
-                self.add_white_space(self.layout.paragraph_break)
-            for s, sentence in enumerate(paragraph):
-                if s and self.layout.double_space and self.spaces[-1]:
-                    self.add_white_space(" ")
-                self.add_sentence(sentence)
-        self.spaces[-1] = False
+    for p, paragraph in enumerate(paragraphs):
+        if p:
+            follow(layout.paragraph_break == " ")
+            if layout.paragraph_break != " ":
+                add_white_space(layout.paragraph_break)
+        for s, sentence in enumerate(paragraph):
+            if s and layout.double_space and words[-1].space:
+                add_white_space(" ")
+            base, kept = len(words), sentence
+            if layout.drop_final and len(sentence) > 1 and sentence[-1].tag == ".":
+                # Only a leaf can go without breaking the tree.
+                is_leaf = all(word.head != len(sentence) - 1 for word in sentence)
+                kept = sentence[:-1] if is_leaf else sentence
+            for word in kept:
+                text = word.text.lower() if layout.lower else word.text
+                words.append(word._replace(text=text, head=base + word.head))
+            if len(kept) < len(sentence):
+                follow(sentence[-1].space)
+    follow(False)
+    return words
 
 
 def _chunks(paragraphs: Sequence[Sequence[Sentence]], size: int) -> Iterator[list[list[Sentence]]]:
@@ -166,7 +138,7 @@ def _chunks(paragraphs: Sequence[Sequence[Sentence]], size: int) -> Iterator[lis
         chunk.append([])
         for i, sentence in enumerate(paragraph):
             chunk[-1].append(sentence)
-            words += len(sentence.words)
+            words += len(sentence)
             if words >= size:
                 yield chunk
                 chunk, words = [[]] if i + 1 < len(paragraph) else [], 0
