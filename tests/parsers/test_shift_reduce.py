@@ -30,9 +30,9 @@ def test_progress_is_told() -> None:
     ShiftReduceParser(epochs=2, explore=1, folds=2).fit(
         gold(), tell=lambda event: heard.append(str(event))
     )
-    assert heard[0] == "features"
-    assert "exploration 1" in heard
-    assert heard[-1].startswith("label: loss")
+    assert heard[0] == "features: 1 of 3"
+    assert "exploration 1: 2 of 2" in heard
+    assert heard[-1].startswith("label: 2 of 2, loss")
 
 
 def test_relations_can_be_mapped() -> None:
