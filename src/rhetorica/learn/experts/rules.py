@@ -29,7 +29,7 @@ class Vote:
     """The symbol with the most weight at each position.
 
     Symbols with equal votes: that of the first expert, in the order of ``first`` (experts that it
-    does not name follow).
+    does not name follow). Where no expert with a weight says anything, the others are asked.
 
     With ``within``, only outputs of that automaton's paths are allowed: the path whose symbols have
     the most votes, added up or (``scoring`` "product", as in equation 5) multiplied. Without it

@@ -34,7 +34,8 @@ def sle(table: Table, *, rounds: int = 100, seed: int = 0) -> Vote:
     """Return the structured learning ensemble after so many choices.
 
     One of equally good choices is drawn; of symbols with equal votes, that of the expert chosen
-    first is taken. (The sources leave both open; see docs/ensembles.md.)
+    first is taken. (The sources leave both open; see docs/ensembles.md.) Positions where none of
+    the chosen says anything count as mistakes.
     """
     codes = same_symbol(table.symbols)
     shape = codes.shape

@@ -1,0 +1,1 @@
+"""The tables of Cortes, Kuznetsov & Mohri (2014)."""

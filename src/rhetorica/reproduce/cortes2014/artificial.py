@@ -59,7 +59,7 @@ def markov_sequences(count: int, rng: np.random.Generator) -> Ints:
 
 def neighbours(rows: Ints, rng: np.random.Generator) -> Ints:
     """Return a neighbouring letter of each: a or c for b, always b for a."""
-    moved = rows + rng.choice([-1, 1], size=rows.shape)
+    moved: Ints = rows + rng.choice([-1, 1], size=rows.shape)
     moved[moved < 0] = 1
     moved[moved >= LETTERS] = LETTERS - 2
     return moved
