@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expert_tools import FIGURE_2, automata, paths_of, random_table
-from rhetorica.kernels import using
 from rhetorica.learn.experts import (
     Automaton,
     Rounds,
@@ -202,9 +201,8 @@ def test_drawn_predictions_lose_what_is_expected() -> None:
     assert found == pytest.approx(rule.expected_loss(table.hamming(normalised=True)), abs=0.02)
 
 
-@pytest.mark.parametrize("backend", ["numba", "numpy"])
 @pytest.mark.parametrize("algorithm", [wmwp, fpl])
-def test_cross_validation_takes_the_round_that_did_best_later(algorithm, backend) -> None:
+def test_cross_validation_takes_the_round_that_did_best_later(algorithm) -> None:
     rng = np.random.default_rng(6)
     table = random_table(rng, 40, 3, 4, missing=0.1)
     losses = table.hamming(normalised=True)
@@ -215,8 +213,7 @@ def test_cross_validation_takes_the_round_that_did_best_later(algorithm, backend
         left = 40 - t
         later = hamming_loss(vote.predict(table.symbols[t:]), table.truth[t:])
         values.append(later + rounds.bound * np.sqrt(np.log(40 * 41 / 0.05) / (2 * left)))
-    with using(backend):
-        vote, chosen = cross_validated(rounds, table.symbols, losses, delta=0.05)
+    vote, chosen = cross_validated(rounds, table.symbols, losses, delta=0.05)
     assert chosen == int(np.argmin(values))
     assert (vote.weights == rounds.shares[chosen]).all()
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from expert_tools import FIGURE_2, paths_of, random_table
 from rhetorica.errors import Mismatch, UnknownName
-from rhetorica.kernels import using
 from rhetorica.learn.experts import (
     METHODS,
     MISSING,
@@ -39,14 +38,12 @@ def score_of(vote: Vote, said: np.ndarray, symbols: tuple[int, ...], product: bo
     return float(np.prod(votes)) if product else float(sum(votes))
 
 
-@pytest.mark.parametrize("backend", ["numba", "numpy"])
 @given(st.integers(0, 1000))
-def test_vote_is_the_best_of_all_sequences(backend, seed: int) -> None:
+def test_vote_is_the_best_of_all_sequences(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = random_table(rng, 3, 3, 3, missing=0.1, symbols=3)
     vote = Vote(rng.random((3, 3)))
-    with using(backend):
-        pred = vote.predict(table.symbols)
+    pred = vote.predict(table.symbols)
     for said, row in zip(table.symbols, pred, strict=True):
         every = itertools.product([MISSING, 0, 1, 2], repeat=3)
         heard = np.where(said == MISSING, -9, said)
@@ -82,25 +79,19 @@ def test_ties_go_to_the_order_given() -> None:
     said = np.array([[[5, 6, 7]]])
     weights = np.ones((1, 3))
     assert Vote(weights).predict(said).tolist() == [[5]]
-    for backend in ("numba", "numpy"):
-        with using(backend):
-            assert Vote(weights, first=(2, 1)).predict(said).tolist() == [[7]]
+    assert Vote(weights, first=(2, 1)).predict(said).tolist() == [[7]]
     # Sums in another order differ in their last digits: still a tie.
     assert Vote(np.array([[0.3, 0.1, 0.2]])).predict(np.array([[[5, 6, 6]]])).tolist() == [[5]]
 
 
 def test_where_no_weighted_expert_speaks_the_others_are_asked() -> None:
-    for backend in ("numba", "numpy"):
-        with using(backend):
-            vote = Vote(np.array([[1.0, 0.0, 0.0]]))
-            assert vote.predict(np.array([[[MISSING, 8, 9]]])).tolist() == [[8]]
+    vote = Vote(np.array([[1.0, 0.0, 0.0]]))
+    assert vote.predict(np.array([[[MISSING, 8, 9]]])).tolist() == [[8]]
 
 
 def test_where_nobody_says_anything_the_ensemble_does_not_either() -> None:
     said = np.full((1, 1, 3), MISSING)
-    for backend in ("numba", "numpy"):
-        with using(backend):
-            assert Vote(np.ones((1, 3))).predict(said).tolist() == [[MISSING]]
+    assert Vote(np.ones((1, 3))).predict(said).tolist() == [[MISSING]]
 
 
 def test_predictions_of_another_shape_are_an_error() -> None:
@@ -219,23 +210,21 @@ def greedy_mistakes(table: Table, bag: list[int]) -> int:
     return wrong
 
 
-@pytest.mark.parametrize("backend", ["numba", "numpy"])
 @pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_sle_adds_the_best_expert_every_round(backend, missing) -> None:
+def test_sle_adds_the_best_expert_every_round(missing: float) -> None:
     table = random_table(np.random.default_rng(5), 25, 3, 4, missing=missing)
     bag: list[int] = []
-    with using(backend):
-        for rounds in range(1, 9):
-            counts = sle(table, rounds=rounds, seed=1).weights[0]
-            before = np.bincount(np.array(bag, dtype=np.int64), minlength=4)
-            added = int((counts - before).argmax())
-            assert (counts - before).sum() == 1
-            mistakes = [greedy_mistakes(table, [*bag, other]) for other in range(4)]
-            assert mistakes[added] == min(mistakes)
-            bag.append(added)
-            pred = sle(table, rounds=rounds, seed=1).predict(table.symbols)
-            if not missing:  # else the others are asked where the chosen say nothing
-                assert (pred != table.truth).sum() == greedy_mistakes(table, bag)
+    for rounds in range(1, 9):
+        counts = sle(table, rounds=rounds, seed=1).weights[0]
+        before = np.bincount(np.array(bag, dtype=np.int64), minlength=4)
+        added = int((counts - before).argmax())
+        assert (counts - before).sum() == 1
+        mistakes = [greedy_mistakes(table, [*bag, other]) for other in range(4)]
+        assert mistakes[added] == min(mistakes)
+        bag.append(added)
+        pred = sle(table, rounds=rounds, seed=1).predict(table.symbols)
+        if not missing:  # else the others are asked where the chosen say nothing
+            assert (pred != table.truth).sum() == greedy_mistakes(table, bag)
 
 
 def test_baselines() -> None:
@@ -306,9 +295,7 @@ words = st.lists(st.integers(0, 2), max_size=5)
 @given(words, words)
 def test_edit_distance_is_that_of_its_definition(a: list[int], b: list[int]) -> None:
     pad = lambda word: np.array([word + [PAD] * (6 - len(word))])  # noqa: E731
-    for backend in ("numba", "numpy"):
-        with using(backend):
-            assert edit_distances(pad(a), pad(b)).tolist() == [slow_edits(a, b)]
+    assert edit_distances(pad(a), pad(b)).tolist() == [slow_edits(a, b)]
 
 
 def test_hamming_loss_with_and_without_padding() -> None:

@@ -22,9 +22,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.kernels import kernel
+from rhetorica.kernels import compiled
 from rhetorica.learn.experts.online import Rounds
-from rhetorica.learn.experts.rules import Randomised, Scoring, Vote, same_symbol
+from rhetorica.learn.experts.rules import Randomised, Scoring, Vote, same_symbol, strongest
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -84,36 +84,14 @@ def cross_validated(
     return Vote(rounds.shares[chosen]), chosen
 
 
-def _later_losses_numpy(codes: Ints, shares: Floats, losses: Floats) -> Floats:
-    found = np.zeros(len(shares))
-    for t in range(len(shares)):
-        vote = Vote(shares[t])
-        chosen = vote.choose(codes[t:])
-        found[t] = np.take_along_axis(losses[t:], chosen[..., None], axis=2).sum()
-    return found
-
-
-@kernel(_later_losses_numpy)
+@compiled
 def _later_losses(codes: Ints, shares: Floats, losses: Floats) -> Floats:
     """Return, for each round, what its vote loses on the examples from its own on."""
     found = np.zeros(shares.shape[0])
     sums = np.zeros(codes.shape[2])
+    order = np.arange(codes.shape[2])
     for t in range(shares.shape[0]):
         for n in range(t, codes.shape[0]):
             for k in range(codes.shape[1]):
-                sums[:] = 0
-                for j in range(codes.shape[2]):
-                    if codes[n, k, j] >= 0:
-                        sums[codes[n, k, j]] += shares[t, k, j]
-                best = -np.inf
-                for j in range(codes.shape[2]):
-                    if codes[n, k, j] == j and sums[j] > best:
-                        best = sums[j]
-                chosen = 0
-                for j in range(codes.shape[2]):
-                    # The slack of a vote, whose weights add up to 1 here.
-                    if codes[n, k, j] == j and sums[j] >= best - 2e-12:
-                        chosen = j
-                        break
-                found[t] += losses[n, k, chosen]
+                found[t] += losses[n, k, strongest(codes[n, k], shares[t, k], order, sums)]
     return found

@@ -12,16 +12,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.kernels import kernel
+from rhetorica.kernels import compiled, part
 from rhetorica.learn.experts.automaton import Automaton
 from rhetorica.learn.experts.tables import MISSING
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Scoring = Literal["sum", "product"]
-
-# Sums of votes that differ by less than this share are equal: rounding has parted them.
-SLACK = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,60 +121,51 @@ def same_symbol(symbols: Ints) -> Ints:
     return codes
 
 
-def _totals_numpy(codes: Ints, weights: Floats) -> Floats:
-    totals = np.zeros(codes.shape)
-    for expert in range(codes.shape[2]):
-        said = codes == codes[..., expert, None]
-        totals[..., expert] = np.where(codes[..., expert] < 0, 0, (said * weights).sum(axis=2))
-    return totals
+@part
+def sum_votes(codes: Ints, weights: Floats, sums: Floats) -> float:
+    """Add up a position's votes at the first sayer of each symbol; return the highest sum."""
+    sums[:] = 0
+    for j in range(len(codes)):
+        if codes[j] >= 0:
+            sums[codes[j]] += weights[j]
+    best = -np.inf
+    for j in range(len(codes)):
+        if codes[j] == j and sums[j] > best:
+            best = sums[j]
+    return best
 
 
-@kernel(_totals_numpy)
+@part
+def strongest(codes: Ints, weights: Floats, order: Ints, sums: Floats) -> int:
+    """Return the first expert in ``order`` whose symbol has the most votes at one position."""
+    best = sum_votes(codes, weights, sums)
+    # Sums that rounding has parted are equal.
+    slack = 1e-12 * (1 + weights.sum())
+    for j in order:
+        if codes[j] >= 0 and sums[codes[j]] >= best - slack:
+            return int(j)
+    return int(order[0])
+
+
+@compiled
 def _totals(codes: Ints, weights: Floats) -> Floats:
     """Return the votes that each expert's symbol has."""
     totals = np.zeros(codes.shape)
     sums = np.zeros(codes.shape[2])
     for n in range(codes.shape[0]):
         for k in range(codes.shape[1]):
-            sums[:] = 0
-            for j in range(codes.shape[2]):
-                if codes[n, k, j] >= 0:
-                    sums[codes[n, k, j]] += weights[k, j]
+            sum_votes(codes[n, k], weights[k], sums)
             for j in range(codes.shape[2]):
                 if codes[n, k, j] >= 0:
                     totals[n, k, j] = sums[codes[n, k, j]]
     return totals
 
 
-def _strongest_numpy(codes: Ints, weights: Floats, order: Ints) -> Ints:
-    totals = np.where(codes < 0, -np.inf, _totals_numpy(codes, weights))
-    slack = SLACK * (1 + weights.sum(axis=1)[:, None])
-    close = totals >= totals.max(axis=2, keepdims=True) - slack
-    return np.asarray(order[close[..., order].argmax(axis=2)])
-
-
-@kernel(_strongest_numpy)
+@compiled
 def _strongest(codes: Ints, weights: Floats, order: Ints) -> Ints:
-    """Return the first expert in ``order`` whose symbol has the most votes."""
     chosen = np.zeros(codes.shape[:2], dtype=np.int64)
     sums = np.zeros(codes.shape[2])
-    for k in range(codes.shape[1]):
-        whole = 0.0
-        for j in range(codes.shape[2]):
-            whole += weights[k, j]
-        slack = 1e-12 * (1 + whole)
-        for n in range(codes.shape[0]):
-            sums[:] = 0
-            for j in range(codes.shape[2]):
-                if codes[n, k, j] >= 0:
-                    sums[codes[n, k, j]] += weights[k, j]
-            best = -np.inf
-            for j in range(codes.shape[2]):
-                if codes[n, k, j] == j and sums[j] > best:
-                    best = sums[j]
-            chosen[n, k] = order[0]
-            for j in order:
-                if codes[n, k, j] >= 0 and sums[codes[n, k, j]] >= best - slack:
-                    chosen[n, k] = j
-                    break
+    for n in range(codes.shape[0]):
+        for k in range(codes.shape[1]):
+            chosen[n, k] = strongest(codes[n, k], weights[k], order, sums)
     return chosen

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.kernels import kernel
+from rhetorica.kernels import compiled
 from rhetorica.learn.experts.rules import Vote, same_symbol
 from rhetorica.learn.experts.tables import Table
 
@@ -60,25 +60,7 @@ def sle(table: Table, *, rounds: int = 100, seed: int = 0) -> Vote:
     return Vote(weights, first=tuple(order))
 
 
-def _with_one_more_numpy(
-    symbols: Ints, truth: Ints, codes: Ints, votes: Ints, ranks: Ints, rank: Ints
-) -> Ints:
-    found = np.zeros(symbols.shape[2], dtype=np.int64)
-    for j in range(symbols.shape[2]):
-        more, leaders = votes.copy(), ranks.copy()
-        rows, columns = np.nonzero(codes[..., j] >= 0)
-        heard = (rows, columns, codes[rows, columns, j])
-        more[heard] += 1
-        leaders[heard] = np.minimum(leaders[heard], rank[j])
-        # Most votes first, then the lowest rank, which is below the number of experts.
-        best = (more * (len(rank) + 1) - leaders).argmax(axis=2)
-        said = np.take_along_axis(symbols, best[..., None], axis=2)[..., 0]
-        some = more.max(axis=2) > 0
-        found[j] = (~some | (said != truth)).sum()
-    return found
-
-
-@kernel(_with_one_more_numpy)
+@compiled
 def _with_one_more(
     symbols: Ints, truth: Ints, codes: Ints, votes: Ints, ranks: Ints, rank: Ints
 ) -> Ints:
