@@ -114,10 +114,20 @@ def same_symbol(symbols: Ints) -> Ints:
     >>> same_symbol(np.array([[[5, 7, 5, -1]]])).tolist()
     [[[0, 1, 0, -1]]]
     """
+    return np.asarray(_first_sayers(symbols, MISSING))
+
+
+@compiled
+def _first_sayers(symbols: Ints, missing: int) -> Ints:
     codes = np.full(symbols.shape, -1, dtype=np.int64)
-    for expert in range(symbols.shape[2] - 1, -1, -1):
-        codes[symbols == symbols[..., expert, None]] = expert
-    codes[symbols == MISSING] = -1
+    for n in range(symbols.shape[0]):
+        for k in range(symbols.shape[1]):
+            for j in range(symbols.shape[2]):
+                if symbols[n, k, j] != missing:
+                    first = 0
+                    while symbols[n, k, first] != symbols[n, k, j]:
+                        first += 1
+                    codes[n, k, j] = first
     return codes
 
 

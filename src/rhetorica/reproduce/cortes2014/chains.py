@@ -153,9 +153,7 @@ def logistic(data: Data, *, strength: float = 1.0, epochs: int = 10, seed: int =
     model = SoftmaxRegression(
         data.width, data.n_labels, strength=strength, epochs=epochs, seed=seed
     ).fit(examples)
-    return ChainModel(
-        model.weights_.astype(np.float64), np.zeros((data.n_labels, data.n_labels))
-    )
+    return ChainModel(model.weights_.astype(np.float64), np.zeros((data.n_labels, data.n_labels)))
 
 
 LEARNERS = {"crf": crf, "perceptron": perceptron, "svm": svm, "logistic": logistic}

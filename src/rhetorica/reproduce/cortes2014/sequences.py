@@ -61,7 +61,7 @@ def read_tagged(folder: Path | str) -> list[tuple[list[str], list[str]]]:
 def tagging_data(
     sentences: Sequence[tuple[list[str], list[str]]], known: int
 ) -> tuple[Data, list[str]]:
-    """Number the features that occur in the first ``known`` sentences, and the tags.
+    """Give numbers to the features that occur in the first ``known`` sentences, and the tags.
 
     Features: the word, its shape, prefixes and suffixes, and the words next to it.
     """
