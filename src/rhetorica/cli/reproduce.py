@@ -189,3 +189,23 @@ def reproduce_zhai_williams_command(
         write_into(into, "tables", tables)
     else:
         typer.echo(tables)
+
+
+@app.command("cortes2014")
+def reproduce_cortes_command(
+    ocr: Annotated[
+        Path | None, typer.Option(help="Folder with the handwritten words (letters_train.tsv).")
+    ] = None,
+    gum: Annotated[Path | None, typer.Option(help="GUM's folder, for the tagging tables.")] = None,
+    into: Into = None,
+) -> None:
+    """Make Tables 1 to 7 of Cortes, Kuznetsov & Mohri (2014) beside the figures they printed.
+
+    Tables 1 and 2 need no data and take about a minute; the others are made from handwritten words
+    and from GUM, with experts of our own.
+
+    Example: `rhetorica reproduce cortes2014 --ocr ocr_letters/ --gum gum/ > tables.md`
+    """
+    from rhetorica.reproduce.cortes2014 import reproduce_cortes2014
+
+    _show(reproduce_cortes2014(ocr=ocr, gum=gum, tell=tell), into, "cortes2014")

@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from rhetorica.learn.experts import METHODS
+from rhetorica.progress import Event, Tell, nothing
 from rhetorica.reproduce.cortes2014 import experiments
 from rhetorica.reproduce.cortes2014.artificial import DESIGNS, SETS
 from rhetorica.reproduce.cortes2014.folds import Score
 from rhetorica.reproduce.cortes2014.paper import printed
 from rhetorica.reproduce.tables import table
 
-Say = Callable[[str], None]
 SIGNATURE = "hamming:normalised|folds:10|train:disjoint|mean ± sd"
 SDS = {5: 1500, 10: 1200, 20: 900, 50: 700}
 """How many examples the paper learns from, by the number of experts."""
 
 
 def reproduce_cortes2014(
-    *, ocr: Path | None = None, gum: Path | None = None, say: Say = lambda line: None
+    *, ocr: Path | None = None, gum: Path | None = None, tell: Tell = nothing
 ) -> str:
     """Run the experiments that the given data allow; return Tables 1 to 7 in Markdown."""
-    parts = list(_artificial_tables(say))
+    parts = list(_artificial_tables(tell))
     if ocr:
-        parts += _letter_tables(ocr, say)
+        parts += _letter_tables(ocr, tell)
     if gum:
-        parts += _tagging_tables(gum, say)
+        parts += _tagging_tables(gum, tell)
     return "\n".join(parts)
 
 
-def _artificial_tables(say: Say) -> Iterator[str]:
+def _artificial_tables(tell: Tell) -> Iterator[str]:
     for reading in DESIGNS:
         columns = {}
         for name in SETS:
-            say(f"{name}, as {reading}")
+            tell(Event(f"{name}, as {reading}"))
             columns[name] = experiments.artificial(name, reading)
         yield _table(
             f"**Tables 1 and 2, as {reading}**: normalised Hamming loss, m = 200",
@@ -45,11 +45,11 @@ def _artificial_tables(say: Say) -> Iterator[str]:
         )
 
 
-def _letter_tables(folder: Path, say: Say) -> Iterator[str]:
-    say("handwritten words")
+def _letter_tables(folder: Path, tell: Tell) -> Iterator[str]:
+    tell(Event("handwritten words"))
     found = experiments.letters(folder)
     yield _table("**Section 5.3**: letters of handwritten words, m = 200", {"OCR": found}, {})
-    say("k-best lists of handwritten words")
+    tell(Event("k-best lists of handwritten words"))
     names = {"PDS1": (0.85, 1313, 130), "PDS2": (0.97, 3094, 280)}
     lists = {
         name: experiments.listed_first_as_target(folder, beta=beta, words=words, size=size)
@@ -69,22 +69,22 @@ def _letter_tables(folder: Path, say: Say) -> Iterator[str]:
     )
 
 
-def _tagging_tables(folder: Path, say: Say) -> Iterator[str]:
+def _tagging_tables(folder: Path, tell: Tell) -> Iterator[str]:
     tagging = experiments.read_tagging(folder)
-    say("tagging: TR1")
+    tell(Event("tagging: TR1"))
     columns = {"TR1": experiments.tr1(tagging)}
-    say("tagging: TR2")
+    tell(Event("tagging: TR2"))
     columns["TR2"] = experiments.tr2(tagging)
     yield _table(
         "**Table 5** on GUM: tags, Hamming loss over words, m = 800 and 1000",
         columns,
         {"TR1": "TR1", "TR2": "TR2"},
     )
-    say("k-best lists of taggings")
+    tell(Event("k-best lists of taggings"))
     lists = experiments.tagging_lists(tagging)
     listed, names, notes = {}, {}, []
     for p, size in SDS.items():
-        say(f"lists: p = {p}")
+        tell(Event(f"lists: p = {p}"))
         found, count, used = experiments.listed(lists, p, size=size)
         listed[f"p = {p}"], names[f"p = {p}"] = found, f"SDS {p}"
         notes.append(f"p = {p}: {count} sentences, m = {used}")
