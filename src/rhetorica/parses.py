@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from rhetorica import convert
 from rhetorica.convert import Convention, Tree, to_annotated, to_dependencies, to_rst
 from rhetorica.document import Document
 from rhetorica.errors import InvalidTree
 from rhetorica.trees import AnnotatedTree, DepTree, RSTTree
+
+if TYPE_CHECKING:
+    from rhetorica.evaluate.diff import Difference
+    from rhetorica.nodes import EDU, Link, TreeNode, Within
+    from rhetorica.salience import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +45,15 @@ class Candidate:
     score: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Parse:
     """A document and its discourse tree, whatever shape that was given in.
 
-    ``source`` is the tree as it was read or predicted, or None where a document has EDUs only; the
-    other shapes are derived when asked for. A parser adds ``scores`` and the ``kbest`` list.
-    ``provenance`` says where the analysis comes from (parser, model, version).
+    To look around: `root` (nodes to walk), `units` (EDUs with what is known of them), `relations`,
+    `summary`, `diff`; `print` shows the tree. ``source`` is the tree as it was read or predicted,
+    or None where a document has EDUs only; the other shapes are derived when asked for. A parser
+    adds ``scores`` and the ``kbest`` list. ``provenance`` says where the analysis comes from
+    (parser, model, version).
 
     >>> from rhetorica import Document, Join, RSTTree
     >>> doc = Document.from_edus(["It is wet", "because it rained."])
@@ -119,11 +128,114 @@ class Parse:
         kbest = (replace(one, tree=convert.relabel(one.tree, mapping)) for one in self.kbest)
         return replace(self, source=source, kbest=tuple(kbest))
 
-    def to(self, format: str) -> str:
-        """Return the text of a file in one of the formats of `rhetorica.formats`."""
-        from rhetorica.formats import write
+    @property
+    def text(self) -> str:
+        """The document's text."""
+        return self.document.text
 
-        return write(self, format)
+    @cached_property
+    def units(self) -> list[EDU]:
+        """The EDUs with their places, heads, relations and scores."""
+        from rhetorica.nodes import edus_of
+
+        return edus_of(self)
+
+    @cached_property
+    def root(self) -> TreeNode | None:
+        """The whole text as a node of the RST tree, to walk from; None for an empty text."""
+        from rhetorica.nodes import root_of
+
+        return root_of(self)
+
+    def __len__(self) -> int:
+        """How many EDUs there are."""
+        return len(self.document.edus)
+
+    def __bool__(self) -> bool:
+        """Return True, also for an empty text."""
+        return True
+
+    def __iter__(self) -> Iterator[EDU]:
+        return iter(self.units)
+
+    def __getitem__(self, index: int) -> EDU:
+        return self.units[index]
+
+    def __repr__(self) -> str:
+        shape = {AnnotatedTree: "RST tree", RSTTree: "RST tree", DepTree: "dependency tree"}
+        tree = shape[type(self.source)] if self.source is not None else "no tree"
+        by = f", {self.provenance['parser']}" if "parser" in self.provenance else ""
+        return f"<Parse {self.id or '(no name)'}: {len(self)} EDUs, {tree}{by}>"
+
+    def __str__(self) -> str:
+        return self.to("tree") if self.source is not None else "\n".join(self.edus)
+
+    def relations(self, pattern: str = "*", *, within: Within | None = None) -> list[Link]:
+        """Return the relations whose name fits a pattern such as ``causal*``, with their nodes.
+
+        ``within="sentence"`` (or "paragraph") keeps those whose parts stand in one.
+        """
+        from rhetorica.nodes import links
+
+        return list(links(self.root, pattern, within=within)) if self.root else []
+
+    def central(self, count: int, *, method: Method = "hirao") -> list[EDU]:
+        """Return the most central EDUs, in text order (`rhetorica.salience` has the methods)."""
+        from rhetorica.salience import central
+
+        return [self.units[index] for index in central(self, count, method)]
+
+    def summary(self, count: int = 3, *, method: Method = "hirao") -> str:
+        """Return the text of the most central EDUs."""
+        return " ".join(edu.text for edu in self.central(count, method=method))
+
+    def diff(self, other: Parse) -> list[Difference]:
+        """Return where this analysis and another one of the same text differ."""
+        from rhetorica.evaluate.diff import diff
+
+        return diff(self, other)
+
+    def to(self, format: str) -> str:
+        """Return the parse in a file format, as a picture (svg, html) or as an outline (tree)."""
+        from rhetorica.exports import to_text
+
+        return to_text(self, format)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a file; its extension tells the format (.rs3, .json, .svg, .png, ...)."""
+        from rhetorica.exports import save
+
+        save(self, path)
+
+    def show(self) -> None:
+        """Print the tree; in a notebook, show the pictures."""
+        from rhetorica.exports import show
+
+        show(self)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return a row for each EDU, as plain data."""
+        from rhetorica.exports import to_dicts
+
+        return to_dicts(self)
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas table with a row for each EDU."""
+        from rhetorica.exports import to_dataframe
+
+        return to_dataframe(self)
+
+    def to_networkx(self) -> Any:
+        """Return the dependency tree as a networkx graph."""
+        from rhetorica.exports import to_networkx
+
+        return to_networkx(self)
+
+    def to_nltk(self) -> Any:
+        """Return the RST tree as an nltk tree."""
+        from rhetorica.exports import to_nltk
+
+        return to_nltk(self)
 
     def to_rs3(self) -> str:
         """Return the text of an ``.rs3`` file."""
