@@ -6,7 +6,7 @@ import pytest
 
 from rhetorica.errors import FormatError, UnknownName
 from rhetorica.files import Source
-from rhetorica.relations import read_relation_set, relation_set, relation_set_names
+from rhetorica.relations import explain, read_relation_set, relation_set, relation_set_names
 
 SIZES = {
     "gum": (32, 15),
@@ -67,3 +67,22 @@ def test_own_map() -> None:
 def test_broken_map(text: str) -> None:
     with pytest.raises(FormatError, match=r"my\.tsv"):
         read_relation_set(Source("my.tsv", text))
+
+
+@pytest.mark.parametrize("name", relation_set_names())
+def test_every_relation_and_class_is_explained(name: str) -> None:
+    known = relation_set(name)
+    for label in (*(relation.name for relation in known.relations), *known.classes):
+        meaning = explain(label)
+        assert meaning.relation == label
+        assert meaning.definition.endswith(".")
+        # A satellite's relation shows its satellite, a multinuclear one its nuclei.
+        types = {r.type for r in known.relations if label in (r.name, r.coarse)}
+        assert ("[" in meaning.example) or ("/" in meaning.example), (label, types)
+
+
+def test_explain_knows_spellings_and_says_what_it_does_not_know() -> None:
+    assert explain("Elaboration-Additional-e").definition == explain("elaboration").definition
+    assert str(explain("list")).startswith("list: Items")
+    with pytest.raises(UnknownName, match="adversative-concession"):
+        explain("adversative-concesion")

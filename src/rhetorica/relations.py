@@ -28,6 +28,42 @@ class Relation(NamedTuple):
     coarse: str
 
 
+class Meaning(NamedTuple):
+    """What a relation means, with an example: [ ] encloses the satellite, / separates nuclei."""
+
+    relation: str
+    definition: str
+    example: str
+
+    def __str__(self) -> str:
+        return f"{self.relation}: {self.definition} Example: {self.example}"
+
+
+def explain(relation: str) -> Meaning:
+    """Return what a relation, or a class of relations, of any of our sets means.
+
+    >>> print(explain("adversative-concession").example)
+    [Although it rained all day,] the match was played.
+    """
+    known = _meanings()
+    for form in _spellings(relation.lower()):
+        if form in known:
+            return known[form]._replace(relation=relation)
+    raise UnknownName("relation", relation, known)
+
+
+@cache
+def _meanings() -> dict[str, Meaning]:
+    file = resources.files("rhetorica") / "data" / "relations" / "glossary.tsv"
+    rows = (line.split("\t") for line in file.read_text("utf-8").splitlines() if line[0] != "#")
+    return {
+        name: Meaning(name, definition, example)
+        for names, definition, example in rows
+        if names != "relations"
+        for name in names.split(", ")
+    }
+
+
 @dataclass(frozen=True)
 class RelationSet:
     """The relations of one annotation scheme.
