@@ -287,7 +287,7 @@ def test_a_satellite_between_parts_of_what_it_modifies() -> None:
         Node("4", "multinuc", -1, "root", ""),
     )
     with pytest.raises(InvalidTree, match="node 4: a satellite stands between"):
-        units(Parse(Document.from_edus("abc"), AnnotatedTree(nodes)))
+        AnnotatedTree(nodes)
 
 
 def test_secondary_edges_and_signals_follow_their_units() -> None:

@@ -8,12 +8,15 @@ import json
 import os
 import sys
 import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from rhetorica.errors import FormatError
 
+MOST_UNPACKED = 1 << 30
+"""A packed file may hold so many bytes: a small one can be made to fill any memory."""
 Readable: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes] | Source"
 
 
@@ -106,11 +109,15 @@ def _plain_lines(text: str) -> str:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        if path.suffix == ".gz":
+        if path.suffix.lower() == ".gz":
             with gzip.open(path) as file:
-                return file.read()
+                data = file.read(MOST_UNPACKED + 1)
+            if len(data) > MOST_UNPACKED:
+                why = f"unpacks to more than {MOST_UNPACKED:,} bytes: unpack and split it first"
+                raise FormatError(str(path), None, why)
+            return data
         return path.read_bytes()
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FormatError(str(path), None, f"damaged gzip file: {error}") from None
     except OSError as error:
         raise FormatError(str(path), None, error.strerror or str(error)) from None
@@ -139,11 +146,20 @@ def encode(text: str, name: str) -> bytes:
 def write_bytes(target: str | os.PathLike[str], data: bytes) -> None:
     """Write a file by way of a temporary one beside it, so that no half-written file is left."""
     path = Path(target)
+    try:
+        _write_whole(path, data)
+    except (OSError, ValueError) as error:  # ValueError: a NUL or a lone surrogate in the name
+        why = getattr(error, "strerror", None) or str(error)
+        raise FormatError(str(path), None, f"cannot be written: {why}") from None
+
+
+def _write_whole(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    # A short prefix of our own: with the file's name in it, long names would grow too long.
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".rhetorica.")
     try:
         with os.fdopen(handle, "wb") as file:
-            if path.suffix == ".gz":
+            if path.suffix.lower() == ".gz":
                 # A fixed time stamp, so that the same content gives the same file.
                 data = gzip.compress(data, mtime=0)
             file.write(data)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple, cast
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 from rhetorica.errors import InvalidTree
 
@@ -228,6 +230,9 @@ class AnnotatedTree:
             for children in siblings:
                 if len(children) > 1:
                     children.sort(key=extents.__getitem__)
+        for index, group in enumerate(nuclei):
+            if any(extents[left][1] != extents[right][0] for left, right in pairwise(group)):
+                raise InvalidTree(f"node {nodes[index].id}: a satellite stands between its nuclei")
         return nuclei, satellites, order, extents
 
 

@@ -114,8 +114,8 @@ def get_format(name: str) -> Format:
 
 def format_of(path: str | os.PathLike[str]) -> Format:
     """Return the format that a file's extension tells (``.gz`` aside)."""
-    name = os.fspath(path).removesuffix(".gz")
-    if found := _BY_SUFFIX.get(Path(name).suffix.lower()):
+    name = os.fspath(path).lower().removesuffix(".gz")
+    if found := _BY_SUFFIX.get(Path(name).suffix):
         return found
     raise FormatError(
         os.fspath(path),

@@ -21,6 +21,7 @@ def edu_lines(document: Document, *, tokenized: bool = False) -> list[str]:
 
 
 SUFFIXES = ("_m", "_r")
+_DIGITS = 18
 
 
 def split_label(label: str) -> tuple[str, bool]:
@@ -62,8 +63,10 @@ def read_arcs(source: Source, arcs: Sequence[Arc]) -> DepTree:
 def parse_int(source: Source, line: int, what: str, value: str) -> int:
     """Read a whole number that is not negative."""
     # int() also takes "１", "+1", "1_000" and surrounding space, none of which is meant here.
-    if not (value.isascii() and value.isdigit()):
-        raise source.error(f"{what} is {value!r}, expected a whole number", line)
+    # No count in any file has more than 18 digits, and Python refuses to read more than 4,300.
+    if not (value.isascii() and value.isdigit() and len(value) <= _DIGITS):
+        shown = value if len(value) <= 40 else f"{value[:40]}…"
+        raise source.error(f"{what} is {shown!r}, expected a whole number", line)
     return int(value)
 
 

@@ -7,20 +7,24 @@ A node is ``( Role (span 1 3) (rel2par R) child child ... )``, a leaf ``( Role (
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rhetorica.convert import SPAN
 from rhetorica.document import Document, Span
-from rhetorica.errors import InvalidTree
+from rhetorica.errors import FormatError, InvalidTree, RepairWarning
 from rhetorica.files import Readable, Source
+from rhetorica.formats.edus import check_no_mark
 from rhetorica.parses import Parse
 from rhetorica.trees import ROOT, AnnotatedTree, Join, Node, Role, RSTTree
 
 _TOKEN = re.compile(r"\s*(?:(_!.*?_!)|(//TT_ERR)|([()])|([^\s()]+))", re.DOTALL)
 _ROLES: dict[str, Role] = {"root": "root", "nucleus": "nucleus", "satellite": "satellite"}
 PARAGRAPH_MARK = "<P>"
+_QUOTE = "_!"
+_UNWRITABLE = re.compile(r"[()|]|_!|//TT_ERR")
 
 
 @dataclass(slots=True)
@@ -36,15 +40,17 @@ class _Bracket:
     children: list[_Bracket] = field(default_factory=list)
 
 
-def read_dis(source: Readable) -> Parse:
+def read_dis(source: Readable, *, strict: bool = False) -> Parse:
     """Read a ``.dis`` or ``.lisp`` file; the text is that of its leaves, joined by spaces.
 
-    Paragraphs are known if the leaves carry ``<P>`` marks.
+    Paragraphs are known if the leaves carry ``<P>`` marks. The numbers of a ``span`` say nothing
+    that the leaves below it do not; where they disagree, as in some files of official corpora,
+    the leaves are believed and a `RepairWarning` tells, unless ``strict`` refuses.
     """
     source = Source.of(source)
     source.require_content()
     root = _read_brackets(source)
-    leaves = _leaves(source, root)
+    leaves = _leaves(source, root, strict=strict)
     texts = [leaf.text or "" for leaf in leaves]
     doc = _document(texts, source.stem)
     try:
@@ -58,12 +64,14 @@ def write_dis(parse: Parse, *, binary: bool = False, tokenized: bool = False) ->
     doc = parse.document
     texts = doc.tokenized_edu_texts() if tokenized else doc.edu_texts
     ends = {span.end for span in doc.paragraphs[:-1]}
-    texts = [
-        f"{' '.join(text.split())}{PARAGRAPH_MARK if edu.end in ends else ''}"
-        for text, edu in zip(texts, doc.edus, strict=True)
-    ]
     if not texts:
         return ""
+    texts = [" ".join(text.split()) for text in texts]
+    _check_texts(texts, [edu.end in ends for edu in doc.edus])
+    texts = [
+        f"{text}{PARAGRAPH_MARK if edu.end in ends else ''}"
+        for text, edu in zip(texts, doc.edus, strict=True)
+    ]
     out: list[str] = []
     for depth, part in _walk(parse.tree if binary else parse.annotated):
         indent = "  " * depth
@@ -75,12 +83,29 @@ def write_dis(parse: Parse, *, binary: bool = False, tokenized: bool = False) ->
             if part.end - part.start == 1
             else f"(span {part.start + 1} {part.end})"
         )
-        relation = f"(rel2par {part.relation})" if part.role != "root" else ""
+        relation = f"(rel2par {_writable(part.relation)})" if part.role != "root" else ""
         line = f"{indent}( {part.role.capitalize()} {place} {relation}"
         if part.end - part.start == 1:
             line = f"{line.rstrip()} (text _!{texts[part.start]}_!) )"
         out.append(line)
     return "\n".join(out) + "\n"
+
+
+def _check_texts(texts: list[str], marked: list[bool]) -> None:
+    """Refuse EDUs that the format cannot hold: they would come back changed, or not at all."""
+    check_no_mark(PARAGRAPH_MARK, "dis", [t for t, m in zip(texts, marked, strict=True) if not m])
+    for text in texts:
+        if _QUOTE in text:
+            why = f"the EDU {text[:40]!r} has {_QUOTE} in it, which ends a text in this format"
+            raise FormatError("<dis>", None, f"{why}: choose another (json keeps everything)")
+
+
+def _writable(relation: str) -> str:
+    """Return a relation that can be read back as it is, or refuse it."""
+    if relation != " ".join(relation.split()) or _UNWRITABLE.search(relation) or not relation:
+        why = f"the relation {relation!r} cannot be written: it is empty, or has brackets, quotes"
+        raise FormatError("<dis>", None, f"{why} or odd spaces; rename it, or choose rs3 or json")
+    return relation
 
 
 class _Part(NamedTuple):
@@ -212,38 +237,49 @@ def _set_property(source: Source, node: _Bracket, words: list[str], line: int) -
             (node.first,) = (int(value.strip("|")) for value in values)
             node.last = node.first
         elif name == "rel2par":
-            (node.relation,) = values
+            if not values or node.relation:
+                raise ValueError
+            node.relation = " ".join(values)
         elif name == "text":
+            if node.text is not None:
+                raise ValueError
             node.text = " ".join(values).strip("|").removeprefix("_!").removesuffix("_!")
     except ValueError:
         raise source.error(f"cannot read ({' '.join(words)[:60]})", line) from None
 
 
-def _leaves(source: Source, root: _Bracket) -> list[_Bracket]:
-    """Return the leaves in order; check that numbers agree with the nesting."""
+def _leaves(source: Source, root: _Bracket, *, strict: bool) -> list[_Bracket]:
+    """Return the leaves in order; check them, and number the nodes above by them."""
     leaves: list[_Bracket] = []
+    order: list[_Bracket] = []
     todo = [root]
     while todo:
         node = todo.pop()
+        order.append(node)
+        if node is not root and not node.relation:
+            raise source.error("a node without (rel2par ...)", node.line)
         if node.text is not None:
+            if node.children:
+                raise source.error("a node with a text and with parts", node.line)
             leaves.append(node)
             if node.first != len(leaves):
                 raise source.error(f"leaf {node.first}, expected leaf {len(leaves)}", node.line)
-            if not node.text.replace(PARAGRAPH_MARK, "").strip():
+            if not node.text.rstrip().removesuffix(PARAGRAPH_MARK).strip():
                 raise source.error(f"leaf {node.first} has no text", node.line)
         elif not node.children:
             raise source.error(f"EDU {node.first} has no text and no parts", node.line)
-        else:
-            at = node.first
-            for child in node.children:
-                if child.first != at:
-                    raise source.error(f"found EDU {child.first}, expected EDU {at}", child.line)
-                at = child.last + 1
-            if at != node.last + 1:
-                raise source.error(
-                    f"span {node.first} {node.last} has parts up to {at - 1} only", node.line
+        todo += reversed(node.children)
+    for node in reversed(order):  # parts before the nodes that they make up
+        if node.children:
+            said, found = (node.first, node.last), (node.children[0].first, node.children[-1].last)
+            if said != found:
+                why = f"span {said[0]} {said[1]} holds the EDUs {found[0]} to {found[1]}"
+                if strict:
+                    raise source.error(why, node.line)
+                warnings.warn(
+                    f"{source.name}:{node.line}: {why}; read so", RepairWarning, stacklevel=3
                 )
-            todo += reversed(node.children)
+            node.first, node.last = found
     return leaves
 
 
@@ -251,8 +287,8 @@ def _document(texts: list[str], id: str) -> Document:
     pieces, edus, paragraphs = [], [], []
     at = paragraph = 0
     for text in texts:
-        ends = PARAGRAPH_MARK in text
-        text = text.replace(PARAGRAPH_MARK, "").strip()
+        ends = text.rstrip().endswith(PARAGRAPH_MARK)
+        text = text.rstrip().removesuffix(PARAGRAPH_MARK).strip()
         edus.append(Span(at, at + len(text)))
         at += len(text)
         pieces += [text, "\n\n" if ends else " "]

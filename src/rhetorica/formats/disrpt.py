@@ -191,7 +191,7 @@ def parse_ranges(text: str) -> Ranges:
     for part in text.split(","):
         first, dash, last = part.partition("-")
         last = last if dash else first
-        if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit()):
+        if not all(part.isascii() and part.isdigit() and len(part) < 19 for part in (first, last)):
             raise ValueError(f"words {text!r}, expected numbers such as 3-7 or 3-7,12-14")
         start, end = int(first) - 1, int(last)
         if not (ranges[-1][1] if ranges else 0) <= start < end:

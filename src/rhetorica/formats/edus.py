@@ -6,9 +6,11 @@ whose lines are indented.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 from rhetorica.document import Document, Span, locate
+from rhetorica.errors import FormatError
 from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import edu_lines
 from rhetorica.parses import Parse
@@ -51,14 +53,28 @@ def write_edus(parse: Parse, *, tokenized: bool = False, sentence_ends: bool = F
     ends = last_of_sentence(document) if sentence_ends else [False] * len(document.edus)
     rows: list[str] = []
     before = 0
-    for text, paragraph, is_end in zip(
-        edu_lines(document, tokenized=tokenized), paragraphs, ends, strict=True
-    ):
+    texts = edu_lines(document, tokenized=tokenized)
+    check_no_mark(
+        SENTENCE_END, "edus", [text for text, end in zip(texts, ends, strict=True) if not end]
+    )
+    for text, paragraph, is_end in zip(texts, paragraphs, ends, strict=True):
         if paragraph != before and rows:
             rows.append("")
         before = paragraph
         rows.append(f"{text} {SENTENCE_END}" if is_end else text)
     return "".join(f"{row}\n" for row in rows)
+
+
+def check_no_mark(mark: str, format: str, texts: Iterable[str]) -> None:
+    """Refuse an EDU whose own text ends like a mark of the format: it would come back changed."""
+    for text in texts:
+        if text.endswith(mark):
+            raise FormatError(
+                f"<{format}>",
+                None,
+                f"the EDU {text[-40:]!r} ends in {mark}, which is a mark of this format and would "
+                "be lost: change the text, or choose another format (json keeps everything)",
+            )
 
 
 def split_sentence_end(text: str) -> tuple[str, bool]:

@@ -249,7 +249,7 @@ def read_json(source: Readable) -> Parse:
     """Read one document."""
     source = Source.of(source)
     source.require_content()
-    return from_dict(_load(source.text, source), source.name, id=source.stem)
+    return from_dict(load_json(source.text, source), source.name, id=source.stem)
 
 
 def read_jsonl(source: Readable) -> Iterator[Parse]:
@@ -258,7 +258,7 @@ def read_jsonl(source: Readable) -> Iterator[Parse]:
     # Only "\n" ends a line here: str.splitlines would also cut at U+2028 inside a string.
     for number, line in enumerate(source.text.split("\n"), 1):
         if line.strip():
-            yield from_dict(_load(line, source, number), source.name, line=number)
+            yield from_dict(load_json(line, source, number), source.name, line=number)
 
 
 def from_dict(data: Any, where: str = "<data>", *, line: int | None = None, id: str = "") -> Parse:
@@ -276,7 +276,7 @@ def from_dict(data: Any, where: str = "<data>", *, line: int | None = None, id: 
         raise FormatError(where, line, f"{error.path}: {error.why}") from None
 
 
-def _load(text: str, source: Source, line: int | None = None) -> Any:
+def load_json(text: str, source: Source, line: int | None = None) -> Any:
     """Parse a whole file, or the given line of one."""
     try:
         return json.loads(text, object_pairs_hook=_object)
@@ -284,18 +284,18 @@ def _load(text: str, source: Source, line: int | None = None) -> Any:
         why = f"not JSON: {error.msg} (column {error.colno})"
         raise source.error(why, line or error.lineno) from None
     except RecursionError:
-        raise source.error("not a parse: nested too deeply", line) from None
+        raise source.error("not JSON that can be read: nested too deeply", line) from None
     except ValueError as error:
         raise source.error(f"not JSON that can be read: {error}", line) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make a dict, refusing a key that is there twice: one of the two would be lost."""
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(key for key in names if names.count(key) > 1)
-        raise ValueError(f"the key {twice!r} is there twice in one object")
+    result: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in result:
+            raise ValueError(f"the key {key!r} is there twice in one object")
+        result[key] = value
     return result
 
 

@@ -10,6 +10,7 @@ import re
 import warnings
 import xml.etree.ElementTree as ElementTree
 from html import escape
+from xml.parsers import expat
 
 from rhetorica.convert import SPAN
 from rhetorica.document import Document
@@ -42,10 +43,12 @@ def read_rs3(source: Readable, *, repair: bool = False) -> Parse:
     source = Source.of(source)
     source.require_content()
     root = _parse_xml(source)
-    body = root.find("body")
-    if body is None:
+    bodies = root.findall("body")
+    if not bodies:
         raise source.error("no <body> element: is this an .rs3 file?", 1)
+    body = bodies[0]
     segments, groups = body.findall("segment"), body.findall("group")
+    _check_nothing_hidden(source, root, segments, groups)
     if not segments:
         raise source.error("no <segment> in <body>: the file has no discourse units", 1)
     inventory, types = _read_inventory(root)
@@ -71,6 +74,30 @@ def read_rs3(source: Readable, *, repair: bool = False) -> Parse:
         raise source.error(
             f"segment {empty.get('id')} has no text", _line_of(source, empty.get("id"))
         ) from None
+
+
+def _check_nothing_hidden(
+    source: Source,
+    root: ElementTree.Element,
+    segments: list[ElementTree.Element],
+    groups: list[ElementTree.Element],
+) -> None:
+    """Refuse units where none are looked for, and tags inside of units: text would be lost."""
+    seen = {id(element) for element in (*segments, *groups)}
+    for tag in ("segment", "group"):
+        for element in root.iter(tag):
+            if id(element) not in seen:
+                raise source.error(
+                    f"{tag} {element.get('id')} is not directly below the first <body>",
+                    _line_of(source, element.get("id")),
+                )
+    for element in segments:
+        if len(element):
+            raise source.error(
+                f"segment {element.get('id')} has a tag <{element[0].tag}> in it, expected plain "
+                "text (a < that belongs to the text is written &lt;)",
+                _line_of(source, element.get("id")),
+            )
 
 
 def write_rs3(parse: Parse, *, tokenized: bool = False, extended: bool = False) -> str:
@@ -114,13 +141,16 @@ def _parse_xml(source: Source) -> ElementTree.Element:
         raise source.error(
             "XML entity definitions are not allowed", _line_of_text(source, "<!ENTITY")
         )
-    # The text is decoded already; a declaration that names another encoding would be wrong by now.
-    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", source.text, count=1)
     try:
-        return ElementTree.fromstring(text)
+        return ElementTree.fromstring(_without_declaration(source.text))
     except ElementTree.ParseError as error:
         # The declaration's own line break is still there, so lines count the same.
         raise source.error(f"not well-formed XML: {error.msg}", error.position[0]) from None
+
+
+def _without_declaration(text: str) -> str:
+    # The text is decoded already; a declaration that names another encoding would be wrong by now.
+    return re.sub(r"^\s*<\?xml[^>]*\?>", "", text, count=1)
 
 
 def _read_inventory(
@@ -254,7 +284,8 @@ def _repair(source: Source, nodes: list[Node]) -> list[Node]:
             nodes[number] = nodes[number]._replace(
                 parent=len(nodes), role="nucleus", relation=REPAIR_RELATION
             )
-        fresh = str(max((int(node.id) for node in nodes if node.id.isdigit()), default=0) + 1)
+        numbers = (int(n.id) for n in nodes if n.id.isdecimal() and len(n.id) < 19)
+        fresh = str(max(numbers, default=0) + 1)
         nodes.append(Node(fresh, "multinuc", ROOT, "root", ""))
     nuclei: dict[int, list[int]] = {}
     for number, node in enumerate(nodes):
@@ -339,9 +370,13 @@ def _line_of_text(source: Source, text: str) -> int | None:
 
 def _line_of(source: Source, id: str | None, *, last: bool = False) -> int | None:
     """Find the line of the node with an id: looked up only when something went wrong."""
-    found = list(
-        re.finditer(
-            rf"""<(?:segment|group)\b[^>]*?\bid=["']{re.escape(id or "")}["']""", source.text
-        )
-    )
-    return source.line_at(found[-1 if last else 0].start()) if found else None
+    lines: list[int] = []
+    parser = expat.ParserCreate()
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if tag in ("segment", "group") and attributes.get("id") == id:
+            lines.append(parser.CurrentLineNumber)
+
+    parser.StartElementHandler = start
+    parser.Parse(_without_declaration(source.text), True)
+    return lines[-1 if last else 0] if lines else None

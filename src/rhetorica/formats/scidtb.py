@@ -23,10 +23,12 @@ from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import edu_lines, make_tree
 from rhetorica.formats.edus import (
     SENTENCE_END,
+    check_no_mark,
     join_edus,
     last_of_sentence,
     split_sentence_end,
 )
+from rhetorica.formats.native import load_json
 from rhetorica.parses import Parse
 
 MULTINUCLEAR = frozenset({"joint"}) | SAME_UNIT
@@ -74,7 +76,10 @@ def write_dep(parse: Parse, *, multinuclear: Convention = "star", bom: bool = Fa
         {"id": 0, "parent": _UNATTACHED, "text": "ROOT", "relation": "null"}
     ]
     ends = last_of_sentence(parse.document)
-    for index, (text, is_end) in enumerate(zip(edu_lines(parse.document), ends, strict=True)):
+    texts = edu_lines(parse.document)
+    unmarked = [text for text, end in zip(texts, ends, strict=True) if not end]
+    check_no_mark(SENTENCE_END, "dep", unmarked)
+    for index, (text, is_end) in enumerate(zip(texts, ends, strict=True)):
         nodes.append(
             {
                 "id": index + 1,
@@ -90,12 +95,7 @@ def write_dep(parse: Parse, *, multinuclear: Convention = "star", bom: bool = Fa
 def _read_nodes(source: Source) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the EDUs' nodes, checked one by one, and the line on which each begins."""
     text = source.text.removeprefix("\ufeff")  # a stream of characters may still have it
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise source.error(f"broken JSON: {error.msg}", error.lineno) from None
-    except RecursionError:
-        raise source.error("broken JSON: nested too deeply") from None
+    data = load_json(text, source)
     nodes = data.get("root") if isinstance(data, dict) else None
     if not isinstance(nodes, list):
         raise source.error('expected an object with a list "root"', 1)
