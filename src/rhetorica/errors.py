@@ -25,6 +25,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LONGEST = 600
+
 
 class RhetoricaError(Exception):
     """Root of all errors that a user can cause and mend."""
@@ -38,6 +40,8 @@ class FormatError(RhetoricaError):
     """
 
     def __init__(self, path: str, line: int | None, why: str) -> None:
+        # Messages quote what was found: a value of a million characters must not fill the screen.
+        why = why if len(why) <= _LONGEST else f"{why[:_LONGEST]} …"
         self.path, self.line, self.why = path, line, why
         super().__init__(f"{path}:{line}: {why}" if line else f"{path}: {why}")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,11 @@ from rhetorica.render import render_html, render_png, render_svg, render_tree
 from rhetorica.salience import levels
 from rhetorica.trees import ROOT
 
-_DRAWN = {"svg": render_svg, "html": render_html, "tree": render_tree}
+_DRAWN: dict[str, Callable[[Parse], str]] = {
+    "svg": render_svg,
+    "html": render_html,
+    "tree": render_tree,
+}
 
 
 def to_text(parse: Parse, format: str) -> str:

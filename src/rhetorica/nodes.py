@@ -23,7 +23,8 @@ Within = Literal["sentence", "paragraph"]
 WITHIN: tuple[Within, ...] = ("sentence", "paragraph")
 
 
-class EDU(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class EDU:
     """An elementary discourse unit: its text, its place, and how it hangs in the dependency tree.
 
     ``head`` is the number of its head EDU, -1 for the root and None without a tree; ``score`` the

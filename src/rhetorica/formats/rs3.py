@@ -15,7 +15,7 @@ from xml.parsers import expat
 from rhetorica.convert import SPAN
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument, InvalidTree, RepairWarning
-from rhetorica.files import Readable, Source
+from rhetorica.files import Readable, Source, encode
 from rhetorica.parses import Parse
 from rhetorica.trees import (
     ROOT,
@@ -141,6 +141,7 @@ def _parse_xml(source: Source) -> ElementTree.Element:
         raise source.error(
             "XML entity definitions are not allowed", _line_of_text(source, "<!ENTITY")
         )
+    encode(source.text, source.name)  # refuses lone surrogates, which no XML can have
     try:
         return ElementTree.fromstring(_without_declaration(source.text))
     except ElementTree.ParseError as error:
