@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rhetorica.errors import FormatError
 from rhetorica.files import write_bytes, write_text
 
 
@@ -19,7 +20,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(FormatError, match="No space"):
         write_bytes(target, b"new")
     monkeypatch.undo()
     assert target.read_text() == "old"

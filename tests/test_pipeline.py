@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import spacy
 
+import rhetorica
 from rhetorica import Document, kernels, load
-from rhetorica.errors import InvalidRecipe, ModelError, UnknownName
+from rhetorica.errors import InvalidDocument, InvalidRecipe, ModelError, UnknownName
 from rhetorica.pipeline import PARSERS, SEGMENTERS, Pipeline, Recipe, load_parser, load_segmenter
 
 TEXT = "We stayed at home because it rained. It was late, but nobody slept."
@@ -171,3 +172,24 @@ def test_matrix_products_keep_to_one_thread() -> None:
             assert set(threads()) <= {1}
         assert set(threads()) <= {1}
     assert threads() == before
+
+
+def test_the_face_of_the_package() -> None:
+    assert {"load", "parse", "explain", "save"} <= set(dir(rhetorica))
+    assert "import_module" not in dir(rhetorica)
+    assert rhetorica.explain("joint-list").example
+    assert rhetorica.render.render_svg is not None  # a sub-module, imported when asked for
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = rhetorica.nonsense
+
+
+def test_one_liner() -> None:
+    parse = rhetorica.parse("We stayed because it rained.", parser=None, segmenter="sentence")
+    assert len(parse) == 1
+
+
+@pytest.mark.parametrize("wrong", [["a", "b"], None, 3, b"bytes"])
+def test_what_is_not_a_text_is_refused_with_a_remedy(wrong: object) -> None:
+    nlp = load(parser=None, segmenter="sentence")
+    with pytest.raises(InvalidDocument, match=r"text|pipe"):
+        nlp(wrong)  # type: ignore[arg-type]

@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from rhetorica.convert import to_annotated, to_dependencies, to_rst
     from rhetorica.document import Document, Span, Token
     from rhetorica.errors import RhetoricaError
+    from rhetorica.exports import save
     from rhetorica.formats import read, write
     from rhetorica.parses import Candidate, Parse, Scores
-    from rhetorica.pipeline import Pipeline, Recipe, load
+    from rhetorica.pipeline import Pipeline, Recipe, load, parse
+    from rhetorica.relations import explain
     from rhetorica.trees import (
         AnnotatedTree,
         DepTree,
@@ -29,9 +31,11 @@ _ROOMS = {
     "convert": "to_annotated to_dependencies to_rst",
     "document": "Document Span Token",
     "errors": "RhetoricaError",
+    "exports": "save",
     "formats": "read write",
     "parses": "Candidate Parse Scores",
-    "pipeline": "Pipeline Recipe load",
+    "pipeline": "Pipeline Recipe load parse",
+    "relations": "explain",
     "trees": "AnnotatedTree DepTree Join Node RSTTree SecondaryEdge Signal",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
@@ -66,8 +70,11 @@ __all__ = [
     "Signal",
     "Span",
     "Token",
+    "explain",
     "load",
+    "parse",
     "read",
+    "save",
     "to_annotated",
     "to_dependencies",
     "to_rst",

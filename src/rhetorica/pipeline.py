@@ -19,7 +19,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from rhetorica.document import Document
-from rhetorica.errors import InvalidRecipe, ModelError, UnknownName
+from rhetorica.errors import InvalidDocument, InvalidRecipe, ModelError, UnknownName
 from rhetorica.kernels import numeric_threads
 from rhetorica.models import store
 from rhetorica.parses import Parse, Scores
@@ -236,6 +236,11 @@ class Pipeline:
 
         def clean() -> Iterator[Document]:
             for text in texts:
+                if not isinstance(text, (str, Document)):
+                    raise InvalidDocument(
+                        f"expected a text or a Document, found {type(text).__name__}: many texts "
+                        "go through `pipe`, bytes must be decoded first"
+                    )
                 doc = Document(text) if isinstance(text, str) else text
                 given.append(doc)
                 # Halves of characters cannot be encoded; a mark in their place is as long.
@@ -324,6 +329,15 @@ def load(
         else:
             found, _ = _made(offer, bank, recipe.language)
     return Pipeline(recipe, chosen, found, nlp)
+
+
+def parse(text: str | Document, **settings: Any) -> Parse:
+    """Parse a text at once; ``settings`` are those of `load`, which is kept for the next text.
+
+    >>> parse("We stayed at home because it rained.").edus
+    ['We stayed at home', 'because it rained.']
+    """
+    return load(**settings)(text)
 
 
 def load_parser(
