@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import sys
 import tempfile
 import zlib
@@ -171,6 +172,27 @@ def _write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+_UNFIT = re.compile('[/\\\\:*?"<>|\x00-\x1f\x7f\ud800-\udfff]')
+_LONGEST_NAME = 180
+
+
+def file_name(id: str, taken: set[str]) -> str:
+    """Return a name for a document's file: one that no other has, and that leaves no folder.
+
+    >>> taken = set()
+    >>> [file_name(id, taken) for id in ("a/b", "a_b", "A_B", "..", "../x")]
+    ['a_b', 'a_b-2', 'A_B-3', '_..', '_.._x']
+    """
+    # Bytes count, and the end of the name must leave room for a number and an extension.
+    base = _UNFIT.sub("_", id).encode()[:_LONGEST_NAME].decode(errors="ignore")
+    base = name = f"_{base}" if base[:1] in ("", ".") else base
+    number = 2
+    while name.casefold() in taken:  # some file systems take no notice of case
+        name, number = f"{base}-{number}", number + 1
+    taken.add(name.casefold())
+    return name
 
 
 def digest(value: Any) -> str:

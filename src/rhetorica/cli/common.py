@@ -49,6 +49,11 @@ def say(line: str) -> None:
     errors.print(plain(line), soft_wrap=True)
 
 
+def say_error(what: object) -> None:
+    """Print an error to standard error."""
+    errors.print(f"[bold red]error:[/] {plain(str(what))}", soft_wrap=True)
+
+
 @contextmanager
 def progress_bar(*, enabled: bool) -> Iterator[Progress]:
     """Show a progress bar while there is a terminal to show it on."""

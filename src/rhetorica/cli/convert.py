@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from rhetorica import formats
-from rhetorica.cli.documents import all_or_one, file_name, read_documents
+from rhetorica.cli.documents import all_or_one, read_documents
 from rhetorica.cli.options import FORMATS_EPILOG, CorpusName, FromFormat, Inputs, OutFolder, Split
 from rhetorica.convert import Convention
-from rhetorica.files import write_text
+from rhetorica.files import file_name, write_text
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 

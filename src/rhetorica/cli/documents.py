@@ -47,13 +47,3 @@ def all_or_one(parses: Iterator[Parse], chosen: formats.Format) -> list[Parse]:
             f"more than one document, and {chosen.name} holds one a file: give --out FOLDER"
         )
     return found
-
-
-def file_name(id: str, taken: set[str]) -> str:
-    """Return a file name for a document that no other has."""
-    base = name = "".join("_" if c in '/\\:*?"<>|\0' else c for c in id)
-    number = 2
-    while name in taken:
-        name, number = f"{base}-{number}", number + 1
-    taken.add(name)
-    return name

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from rhetorica import formats
-from rhetorica.batch import Job, run_jobs
-from rhetorica.cli.analysis import text_files, with_progress, write_stream
+from rhetorica.batch.files import Job
+from rhetorica.cli.analysis import analyse, text_files
 from rhetorica.cli.options import FORMATS_EPILOG, Inputs, Jobs, ModelName, OutFolder, TextFormat
 from rhetorica.cli.pictures import PICTURE_LIST, PICTURES, check_picture
 from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS, SEGMENTERS, Recipe
@@ -55,4 +55,4 @@ def parse(
     recipe = Recipe("en", parser, segmenter, model)
     job = Job(recipe, from_, edus, kbest)
     paths = list(inputs) if edus else text_files(inputs, from_)
-    write_stream(with_progress(run_jobs(job, paths, jobs), len(paths)), to, out, view)
+    analyse(job, paths, jobs, to, out, view)

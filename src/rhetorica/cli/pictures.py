@@ -8,9 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rhetorica.cli.documents import file_name
 from rhetorica.errors import RhetoricaError
-from rhetorica.files import encode, write_bytes
+from rhetorica.files import encode, file_name, write_bytes
 from rhetorica.parses import Parse
 from rhetorica.render import render_html, render_png, render_svg
 from rhetorica.render.layout.parts import View

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from rhetorica.batch import Job, run_jobs
-from rhetorica.cli.analysis import text_files, with_progress, write_stream
+from rhetorica.batch.files import Job
+from rhetorica.cli.analysis import analyse, text_files
 from rhetorica.cli.options import Inputs, Jobs, ModelName, OutFolder, TextFormat
 from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS, Recipe
 
@@ -37,4 +37,4 @@ def segment(
     """
     job = Job(Recipe(parser=None, segmenter=segmenter, model=model), from_)
     paths = text_files(inputs, from_)
-    write_stream(with_progress(run_jobs(job, paths, jobs), len(paths)), to, out)
+    analyse(job, paths, jobs, to, out)

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from rhetorica.cli.documents import file_name, read_documents
+from rhetorica.cli.documents import read_documents
 from rhetorica.cli.options import FORMATS_EPILOG, CorpusName, FromFormat, Inputs, OutFolder, Split
 from rhetorica.cli.pictures import at_most_one, check_picture, draw, save_picture
-from rhetorica.files import write_text
+from rhetorica.files import file_name, write_text
 from rhetorica.render.colours import Theme
 from rhetorica.render.layout.parts import Orient, View
 from rhetorica.render.terminal import render_tree

@@ -1,0 +1,92 @@
+"""Files through one analysis, one after the other or side by side: `parse` and `segment` do this.
+
+Results come in the order of the files, and few are in memory at a time, however many there are. A
+file that fails does not end the stream: it comes as what was set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rhetorica import formats
+from rhetorica.batch import pool
+from rhetorica.batch.pool import Failure
+from rhetorica.document import Document
+from rhetorica.files import document_id, read_raw
+from rhetorica.formats.edus import read_edus
+from rhetorica.parses import Parse
+from rhetorica.pipeline import Pipeline, Recipe, load
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to do with each file: all that a worker process must know.
+
+    ``format`` tells that the inputs are not raw text; with ``edus`` they hold one EDU a line.
+    """
+
+    recipe: Recipe
+    format: str | None = None
+    edus: bool = False
+    kbest: int = 1
+
+    def load(self) -> Callable[[str], Iterator[Parse]]:
+        """Return what analyses the documents of a file."""
+        return partial(self._analyse, load(self.recipe))
+
+    def start(self) -> Callable[[str], list[Parse]]:
+        """Return what a worker process does with a file."""
+        analyse = self.load()
+        return lambda path: list(analyse(path))
+
+    def _analyse(self, pipeline: Pipeline, path: str) -> Iterator[Parse]:
+        return pipeline.pipe(self._read(path), kbest=self.kbest)
+
+    def _read(self, path: str) -> Iterator[Document]:
+        if self.edus:
+            yield read_edus(path).document
+        elif self.format is None:
+            yield Document(read_raw(path), id="" if path == "-" else document_id(Path(path)))
+        else:
+            yield from (parse.document for parse in formats.read(path, self.format))
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A file that could not be analysed, or not to its end, and why."""
+
+    path: str
+    failure: Failure
+
+    def __str__(self) -> str:
+        message = self.failure.message
+        return message if message.startswith(self.path) else f"{self.path}: {message}"
+
+
+def run_jobs(job: Job, paths: Sequence[str], jobs: int = 1) -> Iterator[Parse | SetAside]:
+    """Analyse files, in up to ``jobs`` processes."""
+    if jobs == 1 or len(paths) < 2:
+        analyse = job.load()
+        for path in paths:
+            yield from _until_it_fails(path, analyse(path))
+        return
+    for path, found in pool.run(job.start, paths, min(jobs, len(paths)), ordered=True):
+        if isinstance(found, Failure):
+            yield SetAside(path, found)
+        else:
+            yield from found
+
+
+def _until_it_fails(path: str, parses: Iterator[Parse]) -> Iterator[Parse | SetAside]:
+    while True:
+        try:
+            parse = next(parses)
+        except StopIteration:
+            return
+        except Exception as error:
+            yield SetAside(path, Failure.of(error))
+            return
+        yield parse
