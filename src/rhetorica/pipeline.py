@@ -312,9 +312,7 @@ def load(
     else:
         named = syntax if isinstance(syntax, str) else None
         recipe = Recipe(language, parser, segmenter, str(model), named, options)
-    if recipe.parser == AUTO:
-        best = store.find("parser", None, recipe.model, recipe.language)
-        recipe = replace(recipe, parser=best.name)
+    recipe = _settled(recipe)
     if syntax is not None:
         recipe.require_syntax()
     nlp = _spacy(recipe.syntax) if recipe.syntax else cast("Language | None", syntax)
@@ -324,8 +322,7 @@ def load(
     for offer in recipe.offers:
         if "tree" in offer.gives:
             chosen, bank = _made(offer, bank, recipe.language, options)
-            if not store.models("segmenter", treebank=bank):
-                bank = DEFAULT_MODEL
+            bank = _segmenters_bank(bank)
         else:
             found, _ = _made(offer, bank, recipe.language)
     return Pipeline(recipe, chosen, found, nlp)
@@ -363,14 +360,51 @@ def _made(
     made = offer.made
     if not issubclass(made, store.Stored):
         return made(), model
-    config = store.find(offer.kind, offer.name, model, language)
+    config, bank = _chosen(offer, model, language)
     with _loading:
         shared = _weights(made, config.folder.resolve())
-    banks = config.treebanks or (DEFAULT_MODEL,)
-    bank = model if model in banks else banks[0]
+    banks = config.treebanks
     wanted: dict[str, Any] = {"scheme": bank} if len(banks) > 1 else {}
     wanted |= {name: value for name, value in (options or {}).items() if name in offer.options}
     return shared.like(**wanted), bank
+
+
+def _chosen(offer: Offer, model: str, language: str) -> tuple[store.Config, str]:
+    """Return the model that a parser or segmenter gets, and the treebank to follow."""
+    config = store.find(offer.kind, offer.name, model, language)
+    banks = config.treebanks or (DEFAULT_MODEL,)
+    return config, model if model in banks else banks[0]
+
+
+def models_of(recipe: Recipe) -> tuple[store.Config, ...]:
+    """Return the models that a recipe takes where it is asked, without loading them.
+
+    >>> [model.id for model in models_of(Recipe(parser="li2014"))]
+    ['li2014_gum', 'crf_gum', 'en_syntax']
+    """
+    recipe, bank = _settled(recipe), recipe.model
+    found: list[store.Config] = []
+    for offer in recipe.offers:
+        if store.models(offer.kind, offer.name):
+            config, bank = _chosen(offer, bank, recipe.language)
+            found.append(config)
+        bank = _segmenters_bank(bank)
+    if not recipe.syntax and any("syntax" in offer.needs for offer in recipe.offers):
+        found += store.models("syntax", language=recipe.language)
+    return tuple(found)
+
+
+def _settled(recipe: Recipe) -> Recipe:
+    """Put the best parser that is installed in the place of "auto"."""
+    if recipe.parser != AUTO:
+        return recipe
+    best = store.find("parser", None, recipe.model, recipe.language)
+    return replace(recipe, parser=best.name)
+
+
+def _segmenters_bank(bank: str) -> str:
+    """Return the treebank that a segmenter beside a parser follows."""
+    return bank if store.models("segmenter", treebank=bank) else DEFAULT_MODEL
 
 
 @cache

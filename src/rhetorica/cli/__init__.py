@@ -12,13 +12,14 @@ from typing import Annotated, Any
 
 import typer
 
-from rhetorica.cli.common import LateGroup, errors, plain
+from rhetorica.cli.common import LateGroup, errors, plain, say_error
 from rhetorica.errors import LanguageWarning, RepairWarning, RhetoricaError
 from rhetorica.version import __version__
 
 COMMANDS = {
     "parse": "Parse raw English text: units, dependencies, RST tree.",
     "segment": "Cut raw English text into elementary discourse units, one a line.",
+    "batch": "Parse very many documents, in processes or on a cluster; an ended run goes on.",
     "show": "Draw discourse trees: in the terminal, or as pictures.",
     "convert": "Convert discourse trees from one format to another.",
     "score": "Score trees against gold trees: segmentation, Parseval, attachment, relations.",
@@ -56,7 +57,7 @@ def main() -> None:
     try:
         app()
     except RhetoricaError as error:
-        errors.print(f"[bold red]error:[/] {plain(str(error))}", soft_wrap=True)
+        say_error(error)
         sys.exit(1)
     except BrokenPipeError:
         # The reader of our output (head, less) has gone: stop quietly, as other tools do.

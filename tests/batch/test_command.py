@@ -1,0 +1,75 @@
+"""``rhetorica batch``, and ``parse`` with files that fail, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import rhetorica
+from rhetorica.cli.batch import app
+from rhetorica.errors import RhetoricaError
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rhetorica.cli", *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "home.txt").write_text("We stayed at home because it rained.")
+    (folder / "latin.txt").write_bytes(b"caf\xe9")
+    (folder / "tea.txt").write_text("She made tea, and he read the paper.")
+    return folder
+
+
+def test_batch(texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = run("batch", texts, "--out", out, "--jobs", "1")
+    assert done.returncode == 1
+    assert "3 documents: 2 done, 1 set aside" in done.stderr
+    (failed,) = (out / "failed.jsonl").read_text().splitlines()
+    assert json.loads(failed)["id"] == "latin"
+    parses = list(rhetorica.read(out / "part-00000.jsonl"))
+    assert [parse.id for parse in parses] == ["home", "tea"]
+    assert parses[0].edus == ["We stayed at home", "because it rained."]
+    assert json.loads((out / "run.json").read_text())["about"]["models"].keys() == {"en_neural"}
+    again = CliRunner().invoke(app, [str(texts), "--out", str(out)])
+    assert again.exit_code == 1
+    assert "3 of them by an earlier run" in again.stderr
+    other = CliRunner().invoke(app, [str(texts), "--out", str(out), "--parser", "li2014"])
+    assert "--force-mix" in str(other.exception)
+
+
+def test_batch_refuses_what_it_cannot_do(texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for arguments, message in (
+        (("--jobs", "many"), "auto"),
+        (("--to", "rs5"), "Did you mean"),
+        (("--parser", "lee2014"), "Did you mean"),
+    ):
+        done = CliRunner().invoke(app, [str(texts), "--out", str(out), *arguments])
+        assert isinstance(done.exception, RhetoricaError)
+        assert message in str(done.exception)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_one_bad_file_does_not_end_a_run(texts: Path, tmp_path: Path, jobs: str) -> None:
+    out = tmp_path / "out"
+    done = run("segment", texts, "--segmenter", "neural", "--out", out, "--jobs", jobs)
+    assert done.returncode == 1
+    assert f"{texts / 'latin.txt'}:1: not UTF-8" in done.stderr
+    assert "1 failed" in done.stderr
+    assert sorted(path.name for path in out.iterdir()) == ["home.edus", "tea.edus"]
