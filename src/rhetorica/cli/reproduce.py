@@ -166,6 +166,7 @@ def reproduce_zhai_williams_command(
     work: Annotated[
         Path, typer.Option(help="Where finished experiments are kept, to go on from.")
     ] = Path("runs/zhai-williams2014"),
+    repetitions: Annotated[int, typer.Option(min=1, help="How often all is done.")] = 3,
     quick: Annotated[
         bool, typer.Option("--quick", help="One number of states, one repetition, few dialogues.")
     ] = False,
@@ -184,7 +185,9 @@ def reproduce_zhai_williams_command(
     from rhetorica.reproduce.tables import write_into
     from rhetorica.reproduce.zhai_williams2014 import reproduce_zhai_williams2014
 
-    tables = reproduce_zhai_williams2014(sgd, work, quick=quick, rivals=rivals, tell=tell)
+    tables = reproduce_zhai_williams2014(
+        sgd, work, quick=quick, repetitions=repetitions, rivals=rivals, tell=tell
+    )
     if into:
         write_into(into, "tables", tables)
     else:

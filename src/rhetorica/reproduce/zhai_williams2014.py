@@ -18,6 +18,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -68,14 +69,20 @@ QUICK = Plan((20,), (0,), 40, 60, 300, (50,), 200, 30, 1)
 
 
 def reproduce_zhai_williams2014(
-    sgd: Path, work: Path, *, quick: bool = False, rivals: bool = True, tell: Tell = nothing
+    sgd: Path,
+    work: Path,
+    *,
+    quick: bool = False,
+    repetitions: int = 3,
+    rivals: bool = True,
+    tell: Tell = nothing,
 ) -> str:
     """Run what is not yet in ``work``, and return all tables in Markdown.
 
     ``sgd`` holds ``sgd_train.jsonl`` and ``sgd_dev.jsonl``; ``rivals`` need scikit-learn and
     hmmlearn.
     """
-    plan = QUICK if quick else Plan()
+    plan = QUICK if quick else Plan(seeds=tuple(range(repetitions)))
     train = read_dialogues(sgd / "sgd_train.jsonl").dialogues[: plan.dialogues]
     dev = read_dialogues(sgd / "sgd_dev.jsonl").dialogues
     lab = _Lab(Experiments("sgd", work, tell), plan, train, dev)
@@ -345,10 +352,11 @@ def rival_tf_idf(train: Sequence[Dialogue], dev: Sequence[Dialogue], n: int) -> 
 
 def rival_encoder(_: Sequence[Dialogue], dev: Sequence[Dialogue], n: int) -> dict[str, Any]:
     """k-means on the mean of the encoder's states over a turn."""
-    return _rival(dev, _kmeans(encoder_vectors(dev), n).labels_)
+    return _rival(dev, _kmeans(encoder_vectors(tuple(dev)), n).labels_)
 
 
-def encoder_vectors(dialogues: Sequence[Dialogue]) -> NDArray[np.float64]:
+@lru_cache(maxsize=1)
+def encoder_vectors(dialogues: tuple[Dialogue, ...]) -> NDArray[np.float64]:
     """Return the mean of the shipped encoder's states over each turn, its dialogue as context."""
     from rhetorica.models.store import State, models
     from rhetorica.parsers.neural.network import Network
