@@ -178,7 +178,10 @@ def _line(edge: Edge, boxes: dict[int | str, _Box], hidden_below: float) -> str:
         kind = "again"
     elif b.y > a.y:
         lean = 0.12 * (b.middle - a.middle)
-        x1, y1, x2, y2 = a.middle + lean, a.y + a.height, b.middle - lean, b.y - 2
+        # Lines leave and meet the circles of beginning and end in the middle.
+        x1 = a.middle + (lean if edge.source != START else 0.0)
+        x2 = b.middle - (lean if edge.target != END else 0.0)
+        y1, y2 = a.y + a.height, b.y - 2
         bend = max(24.0, 0.4 * (y2 - y1))
         path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 + bend:.1f} {x2:.1f},{y2 - bend:.1f} "
         path += f"{x2:.1f},{y2:.1f}"
