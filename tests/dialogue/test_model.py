@@ -93,6 +93,16 @@ def test_distributions_are_distributions(model: DialogueModel) -> None:
         assert not rows.size or rows.sum(axis=1) == pytest.approx(1)
 
 
+def test_states_that_nothing_is_in_are_no_part_of_the_flow() -> None:
+    found = fit(TRAIN, Settings(model="lm-hmm", states=30, sweeps=40))
+    flow = flow_of(found)
+    used = {state.number for state in flow.states}
+    assert used == set(found.examples)
+    assert len(used) < 30
+    assert {edge.source for edge in flow.edges} == used | {"start"}
+    assert all(state.name and state.examples for state in flow.states)
+
+
 def test_chains_are_averaged_after_matching() -> None:
     settings = Settings(model="lm-hmm", states=3, sweeps=40, chains=3, average=True)
     found = fit(TRAIN, settings)

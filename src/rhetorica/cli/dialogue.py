@@ -186,7 +186,7 @@ def apply_command(
     Example: `rhetorica dialogue apply flow/ new.jsonl > states.jsonl`
     """
     made = DialogueModel.load(model)
-    names = [state.name for state in flow_of(made).states]
+    names = {state.number: state.name for state in flow_of(made).states}
     for applied in made.apply(_read(files, format)):
         rows = list(zip(applied.dialogue.turns, applied.states, applied.probabilities, strict=True))
         if to == "jsonl":
@@ -195,7 +195,7 @@ def apply_command(
                     "speaker": turn.speaker,
                     "utterance": turn.text,
                     "state": state,
-                    "name": names[state],
+                    "name": names.get(state, ""),
                     "probability": round(float(chances[state]), 4),
                     "probabilities": [round(float(chance), 4) for chance in chances],
                 }

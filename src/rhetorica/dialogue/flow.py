@@ -127,34 +127,35 @@ def flow_of(
             [state for applied in given for state in applied.states],
         )
     places = expected_places(p.begins, p.steps)
+    # States that no turn is in are no part of the flow.
+    kept = [s for s in range(p.n_states) if typical.get(s)]
     states = []
-    for s in range(p.n_states):
+    for s in kept:
         best = np.argsort(-telling[s], kind="stable")[:words]
         found = [(vocabulary[w], float(p.words[s, w])) for w in best]
-        turns = typical.get(s, ())[:examples]
+        turns = typical[s]
         topics: list[tuple[float, tuple[str, ...]]] = []
         if p.mixtures.size:
             for k in np.argsort(-p.mixtures[s], kind="stable")[:3]:
                 top = np.argsort(-p.topics[k], kind="stable")[:5]
                 topics.append((float(p.mixtures[s, k]), tuple(vocabulary[w] for w in top)))
-        name = _short(shown(turns[0], model.preparation)) if turns else ""
         states.append(
             FlowState(
                 s,
-                name or " ".join(word for word, _ in found[:4]),
+                _short(shown(turns[0], model.preparation)),
                 float(p.occupancy[s]),
                 float(places[s]),
                 tuple(found),
-                tuple(turn.text for turn in turns),
+                tuple(turn.text for turn in turns[:examples]),
                 _speaker(turns),
                 tuple(topics),
             )
         )
-    edges = [Edge(START, s, float(p.begins[s])) for s in range(p.n_states)]
-    for s in range(p.n_states):
-        edges += [Edge(s, t, float(p.steps[s, t])) for t in range(p.n_states)]
+    edges = [Edge(START, s, float(p.begins[s])) for s in kept]
+    for s in kept:
+        edges += [Edge(s, t, float(p.steps[s, t])) for t in kept]
         edges.append(Edge(s, END, float(p.ends[s])))
-    facts = f"{model.settings.model}, {p.n_states} states"
+    facts = f"{model.settings.model}, {len(kept)} states"
     return Flow(title or facts, tuple(states), tuple(edges))
 
 
