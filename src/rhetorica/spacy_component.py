@@ -34,8 +34,9 @@ KEY = "rhetorica"
 GROUP = "edus"
 
 
+@Language.factory("rhetorica", assigns=["doc._.discourse", "doc._.edus", "doc.spans"])  # type: ignore[untyped-decorator]
 class RhetoricaComponent:
-    """The pipeline component; `make_component` is what spaCy calls.
+    """The pipeline component; spaCy makes it, as its config says.
 
     The settings are those of `rhetorica.load`. EDUs are ranges of characters, spaCy's spans are
     ranges of tokens; ``alignment`` says what becomes of a token that a boundary cuts through:
@@ -49,6 +50,7 @@ class RhetoricaComponent:
 
     def __init__(
         self,
+        nlp: Language,
         name: str = "rhetorica",
         *,
         parser: str = DEFAULT_PARSER,
@@ -95,6 +97,10 @@ class RhetoricaComponent:
         return self
 
 
+make_component = RhetoricaComponent
+"""What the entry point names."""
+
+
 def token_ranges(
     doc: Doc, edus: Sequence[Characters], alignment: Alignment = "start"
 ) -> Iterator[tuple[int, int]]:
@@ -113,37 +119,6 @@ def token_ranges(
             )
         first, last = {"expand": outer, "contract": whole}.get(alignment, inner)
         yield first, max(first, last)
-
-
-@Language.factory(  # type: ignore[untyped-decorator]
-    "rhetorica",
-    assigns=["doc._.discourse", "doc._.edus", "doc.spans"],
-    default_config={
-        "parser": DEFAULT_PARSER,
-        "model": DEFAULT_MODEL,
-        "segmenter": None,
-        "language": "en",
-        "alignment": "start",
-    },
-)
-def make_component(
-    nlp: Language,
-    name: str,
-    parser: str,
-    model: str,
-    segmenter: str | None,
-    language: str,
-    alignment: Alignment,
-) -> RhetoricaComponent:
-    """Make the component for a pipeline, as its config says."""
-    return RhetoricaComponent(
-        name,
-        parser=parser,
-        model=model,
-        segmenter=segmenter,
-        language=language,
-        alignment=alignment,
-    )
 
 
 @lru_cache(maxsize=16)

@@ -31,6 +31,16 @@ class Template(NamedTuple):
     dependent: str = ""
     pair: str = ""
 
+    @classmethod
+    def read(cls, text: str) -> Template:
+        """Read attributes with their places: H (head), D (dependent), P (pair).
+
+        >>> Template.read("H:role P:where")
+        Template(head='role', dependent='', pair='where')
+        """
+        sides = {"H": "head", "D": "dependent", "P": "pair"}
+        return cls(**{sides[part[0]]: part[2:] for part in text.split()})
+
     @property
     def one_sided(self) -> bool:
         """Whether it looks at the head alone, or at the dependent alone."""

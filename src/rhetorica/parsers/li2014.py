@@ -66,77 +66,56 @@ MARGINAL_EDUS = 200
 """Up to here, probabilities of heads are sums over trees."""
 
 
-def _sides(*names: str) -> list[Template]:
-    """Return a template for each attribute of the head and of the dependent."""
-    return [Template(head=n) for n in names] + [Template(dependent=n) for n in names]
+def _each(forms: str, names: str) -> list[Template]:
+    """Return, for each form (with a * for the name), a template for each of some attributes."""
+    return [
+        Template.read(form.replace("*", name))
+        for form in forms.split(", ")
+        for name in names.split()
+    ]
 
 
-def _both(*names: str) -> list[Template]:
-    return [Template(head=n, dependent=n) for n in names]
+def _read(*texts: str) -> list[Template]:
+    return [Template.read(text) for text in texts]
 
 
 PAPER: dict[str, list[Template]] = {
-    "word": [*_sides("first", "last", "first2", "last2"), *_both("first", "last", "first2")],
-    "pos": [*_sides("tag", "tag2"), *_both("tag")],
+    "word": [*_each("H:*, D:*", "first last first2 last2"), *_each("H:* D:*", "first last first2")],
+    "pos": [*_each("H:*, D:*", "tag tag2"), *_each("H:* D:*", "tag")],
     "position": [
-        Template(pair="samesentence"),
-        Template(head="insentence", dependent="insentence", pair="samesentence"),
-        Template(head="paragraphplace", dependent="paragraphplace", pair="same"),
-        Template(head="documentpart", dependent="documentpart"),
-        *_sides("sentenceplace", "paragraphplace", "documentplace"),
-        Template(pair="distance"),
+        *_read(
+            "P:samesentence", "H:insentence D:insentence P:samesentence",
+            "H:paragraphplace D:paragraphplace P:same", "H:documentpart D:documentpart",
+        ),
+        *_each("H:*, D:*", "sentenceplace paragraphplace documentplace"),
+        *_read("P:distance"),
     ],
-    "length": _sides("length"),
-    "syntactic": [*_sides("domtag", "headtag"), *_both("domtag", "headtag")],
-}
+    "length": _each("H:*, D:*", "length"),
+    "syntactic": _each("H:*, D:*, H:* D:*", "domtag headtag"),
+}  # fmt: skip
 FEATURE_TYPES = (*PAPER, "semantic")
 
 EXTENDED: list[Template] = [
-    Template(pair="where"),
-    Template(pair="sentencegap"),
-    Template(pair="dominance"),
-    Template(pair="overlap"),
-    Template(head="role", dependent="role", pair="where"),
-    Template(head="role", dependent="role", pair="sentencegap"),
-    Template(head="role", pair="where"),
-    Template(dependent="role", pair="where"),
-    Template(head="sentenceplace", dependent="sentenceplace", pair="adjacent"),
-    Template(head="paragraphnumber", dependent="paragraphnumber"),
-    Template(dependent="sentenceinparagraph", pair="where"),
-    Template(head="sentenceinparagraph", dependent="sentenceinparagraph", pair="same"),
-    Template(dependent="documentplace", pair="same"),
-    Template(head="documentplace", pair="same"),
-    *[
-        Template(dependent=name, pair="where")
-        for name in ("first", "first2", "tag", "tag2", "connective", "headtag", "verbs", "shape",
-                     "length", "lasttag", "head", "headrel", "subject")
-    ],
-    *[
-        Template(head=name, pair="where")
-        for name in ("first", "tag", "tag2", "connective", "headtag", "verbs", "shape", "length",
-                     "last", "lasttag", "head", "headrel")
-    ],
-    *[
-        Template(dependent=name, pair="same")
-        for name in ("first3", "last", "dominator", "headrel", "head", "last2")
-    ],
-    *[Template(head=name, pair="same") for name in ("first2", "last2", "headrel")],
-    *[
-        Template(head=name, dependent=name, pair="same")
-        for name in ("tag", "headtag", "verbs", "connective", "shape", "lasttag", "headrel",
-                     "length")
-    ],
-    Template(head="head", dependent="head", pair="same"),
-    Template(head="verbs", dependent="connective", pair="adjacent"),
-    Template(head="head", dependent="first", pair="adjacent"),
-    Template(head="headtag", dependent="first2", pair="adjacent"),
-    Template(head="lasttag", dependent="first", pair="adjacent"),
-    Template(head="shape", dependent="tag", pair="adjacent"),
-    Template(dependent="headtag", pair="dominance"),
-    Template(dependent="first", pair="dominance"),
-    Template(head="headtag", dependent="headtag", pair="dominance"),
-    Template(dependent="shape", pair="overlap"),
-    Template(head="role", dependent="role", pair="overlap"),
+    *_read(
+        "P:where", "P:sentencegap", "P:dominance", "P:overlap", "H:role D:role P:where",
+        "H:role D:role P:sentencegap", "H:role P:where", "D:role P:where",
+        "H:sentenceplace D:sentenceplace P:adjacent", "H:paragraphnumber D:paragraphnumber",
+        "D:sentenceinparagraph P:where", "H:sentenceinparagraph D:sentenceinparagraph P:same",
+        "D:documentplace P:same", "H:documentplace P:same",
+    ),
+    *_each("D:* P:where", "first first2 tag tag2 connective headtag verbs shape length lasttag "
+                          "head headrel subject"),
+    *_each("H:* P:where", "first tag tag2 connective headtag verbs shape length last lasttag head "
+                          "headrel"),
+    *_each("D:* P:same", "first3 last dominator headrel head last2"),
+    *_each("H:* P:same", "first2 last2 headrel"),
+    *_each("H:* D:* P:same", "tag headtag verbs connective shape lasttag headrel length head"),
+    *_read(
+        "H:verbs D:connective P:adjacent", "H:head D:first P:adjacent",
+        "H:headtag D:first2 P:adjacent", "H:lasttag D:first P:adjacent",
+        "H:shape D:tag P:adjacent", "D:headtag P:dominance", "D:first P:dominance",
+        "H:headtag D:headtag P:dominance", "D:shape P:overlap", "H:role D:role P:overlap",
+    ),
 ]  # fmt: skip
 
 

@@ -25,6 +25,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -594,11 +595,18 @@ def _last_of_group(groups: Ints, values: Ints) -> Ints:
 
 def _tops(level: Ints, layout: Layout) -> Ints:
     """Return the strongest edge inside each unit, 0 where there is none."""
-    inner_start, inner_end = layout.unit_starts + 1, layout.unit_ends
-    pairs = np.stack([inner_start, np.maximum(inner_end, inner_start + 1)], axis=1).reshape(-1)
-    padded = np.append(level, np.zeros(2, np.int64))
-    tops = np.maximum.reduceat(padded, pairs)[::2] if len(pairs) else np.zeros(0, np.int64)
-    return np.where(inner_end > inner_start, tops, 0)
+    return _inside(np.maximum, level, layout.unit_starts, layout.unit_ends, 0)
+
+
+def _inside(
+    extreme: np.ufunc, edges: npt.NDArray[Any], starts: Ints, ends: Ints, nothing: Any
+) -> npt.NDArray[Any]:
+    """Return the extreme of the values at the edges inside units, or what stands for none."""
+    inner = starts + 1
+    pairs = np.stack([inner, np.maximum(ends, inner + 1)], axis=1).reshape(-1)
+    padded = np.append(edges, [nothing, nothing])
+    found = extreme.reduceat(padded, pairs)[::2] if len(pairs) else padded[:0]
+    return np.where(ends > inner, found, nothing)
 
 
 _STEPS = np.array([0.005, 0.015, 0.03, 0.05, 0.08, 0.12, 0.18, 0.26, 0.4, 0.6])
@@ -665,10 +673,6 @@ def _cosines(facts: Facts, bounds: Ints) -> Floats:
 
 def _weakest(edge: Floats, layout: Layout, place: Ints) -> Ints:
     """Compare the cohesion at a join's edge with the weakest edges inside its two units."""
-    inner_start, inner_end = place[layout.unit_starts] + 1, place[layout.unit_ends]
-    pairs = np.stack([inner_start, np.maximum(inner_end, inner_start + 1)], axis=1).reshape(-1)
-    padded = np.append(edge, [9.0, 9.0])
-    lowest = np.minimum.reduceat(padded, pairs)[::2] if len(pairs) else np.zeros(0)
-    lowest = np.where(inner_end > inner_start, lowest, 9.0)
+    lowest = _inside(np.minimum, edge, place[layout.unit_starts], place[layout.unit_ends], 9.0)
     here = edge[place[layout.unit_ends[layout.left]]]
     return (here > lowest[layout.left]) * 1 + (here > lowest[layout.right]) * 2
