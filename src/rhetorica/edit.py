@@ -286,11 +286,7 @@ def merge_edus(parse: Parse, edu: int) -> Parse:
     removed = draft.leaves.pop(gone)
     draft.moved[id(removed)] = kept
     draft.remove(removed)
-    edus = (
-        *doc.edus[:edu],
-        Span(doc.edus[edu].start, doc.edus[edu + 1].end),
-        *doc.edus[edu + 2 :],
-    )
+    edus = (*doc.edus[:edu], Span(doc.edus[edu].start, doc.edus[edu + 1].end), *doc.edus[edu + 2 :])
 
     def cuts(cut: int) -> int:
         return cut if cut <= edu else -1 if cut == edu + 1 else cut - 1

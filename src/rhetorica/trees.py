@@ -203,9 +203,7 @@ class AnnotatedTree:
         return self._layout[3]
 
     @cached_property
-    def _layout(
-        self,
-    ) -> tuple[list[list[int]], list[list[int]], list[int], list[tuple[int, int]]]:
+    def _layout(self) -> tuple[list[list[int]], list[list[int]], list[int], list[tuple[int, int]]]:
         """Derive, once, what every use of the tree needs: see the four properties above."""
         nodes = self.nodes
         nuclei: list[list[int]] = [[] for _ in nodes]

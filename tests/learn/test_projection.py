@@ -18,12 +18,21 @@ from rhetorica.learn.projection import (
     ProjectionLearner,
     nmf,
     nmf_projection,
-    objective,
     signs,
     word_rows,
     words_start,
 )
 from rhetorica.learn.svm import Examples, fit_svm
+
+
+def objective(problem: Problem, projection: Projection, *, l2: float, tau: float) -> float:
+    """Return the value of the paper's problem (6) at a projection, with the best weights for it."""
+    found = fit_svm(
+        problem.examples(projection), problem.labels, problem.n_classes,
+        l2=l2, tolerance=1e-9, passes=20_000, dtype=np.float64,
+    )  # fmt: skip
+    primal, _ = found.objective(problem.examples(projection), problem.labels, l2)
+    return primal + tau / 2 * projection.norm
 
 
 def random_problem(seed: int, n: int = 12, words: int = 5, classes: int = 3) -> Problem:

@@ -12,7 +12,8 @@ from rich.console import Console
 from rhetorica import formats
 from rhetorica.batch.files import Job, SetAside, run_jobs
 from rhetorica.cli.common import progress_bar, say, say_error
-from rhetorica.cli.pictures import PICTURES, at_most_one, draw, save_picture
+from rhetorica.cli.documents import at_most_one
+from rhetorica.cli.pictures import PICTURES, draw, save_picture
 from rhetorica.errors import RhetoricaError
 from rhetorica.files import file_name, write_text
 from rhetorica.parses import Parse

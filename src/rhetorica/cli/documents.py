@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from rhetorica import formats
@@ -41,9 +42,14 @@ def all_or_one(parses: Iterator[Parse], chosen: formats.Format) -> list[Parse]:
     """Take all documents, but only one where the format holds one."""
     if chosen.many:
         return list(parses)
-    found = [parse for _, parse in zip(range(2), parses, strict=False)]
+    return at_most_one(parses, chosen.name)
+
+
+def at_most_one(parses: Iterable[Parse], to: str) -> list[Parse]:
+    """Refuse a second document before anything is written, where a file holds one."""
+    found = list(islice(parses, 2))
     if len(found) > 1:
         raise RhetoricaError(
-            f"more than one document, and {chosen.name} holds one a file: give --out FOLDER"
+            f"more than one document, and {to} holds one a file: give --out FOLDER"
         )
     return found

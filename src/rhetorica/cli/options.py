@@ -16,8 +16,7 @@ FORMATS_EPILOG = "Formats:\n\n" + "\n\n".join(
 )
 
 Inputs = Annotated[
-    list[str],
-    typer.Argument(metavar="INPUT...", help="Files or folders; - is standard input."),
+    list[str], typer.Argument(metavar="INPUT...", help="Files or folders; - is standard input.")
 ]
 FromFormat = Annotated[
     str | None,

@@ -31,13 +31,11 @@ def parse(
     segmenter: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
-            help=f"One of {', '.join(SEGMENTERS)}; else the parser's own, or crf.",
+            metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}; else the parser's own, or crf."
         ),
     ] = None,
     to: Annotated[
-        str,
-        typer.Option(metavar="FORMAT", help="tree (to look at), or a format or picture below."),
+        str, typer.Option(metavar="FORMAT", help="tree (to look at), or a format or picture below.")
     ] = "tree",
     view: Annotated[View, typer.Option(help="What tree and pictures show.")] = "rst",
     out: OutFolder = None,

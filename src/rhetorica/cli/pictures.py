@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +33,6 @@ def check_picture(to: str) -> None:
     """Say what is missing before any work is done."""
     if to == "png":
         load_renderer()
-
-
-def at_most_one(parses: Iterator[Parse], to: str) -> Iterator[Parse]:
-    """Refuse a second document before anything is written: a picture file shows one."""
-    found = list(islice(parses, 2))
-    if len(found) > 1:
-        raise RhetoricaError(
-            f"more than one document, and {to} holds one a file: give --out FOLDER"
-        )
-    return iter(found)
 
 
 def write_picture(data: bytes, to: str, path: Path | None) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from rhetorica.cli.documents import read_documents
+from rhetorica.cli.documents import at_most_one, read_documents
 from rhetorica.cli.options import FORMATS_EPILOG, CorpusName, FromFormat, Inputs, OutFolder, Split
-from rhetorica.cli.pictures import at_most_one, check_picture, draw, save_picture
+from rhetorica.cli.pictures import check_picture, draw, save_picture
 from rhetorica.files import file_name, write_text
 from rhetorica.render.colours import Theme
 from rhetorica.render.layout.parts import Orient, View
@@ -58,7 +58,7 @@ def show(
     check_picture(to)
     parses = read_documents(inputs, from_, corpus, split, progress=False)
     if to != "tree" and out is None:
-        parses = at_most_one(parses, to)
+        parses = iter(at_most_one(parses, to))
     for number, parse in enumerate(parses, 1):
         if to != "tree":
             data = draw(parse, to, view=view, theme=theme, orient=orient, width=width, depth=depth)

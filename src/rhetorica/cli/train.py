@@ -184,10 +184,7 @@ def _syntax() -> Callable[..., None]:
 
 
 def _command(
-    doc: str,
-    own: dict[str, tuple[Any, Any]],
-    settings: Any,
-    run: Callable[[dict[str, Any]], None],
+    doc: str, own: dict[str, tuple[Any, Any]], settings: Any, run: Callable[[dict[str, Any]], None]
 ) -> Callable[..., None]:
     """Put together a function with options of its own and one for each field of settings."""
     options = own | (dict(_options(settings)) if settings else {})

@@ -27,13 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rhetorica.decode._arrays import (
-    Floats,
-    Ints,
-    as_real,
-    check_k,
-    check_values,
-)
+from rhetorica.decode._arrays import Floats, Ints, as_real, check_k, check_values
 from rhetorica.decode._lazy import LEAF, Edges, LazyKBest
 from rhetorica.kernels import compiled
 
@@ -140,10 +134,7 @@ def mbr_cky(posteriors: ArrayLike) -> Bracketing:
 
 
 def cky_kbest(
-    split: ArrayLike | None,
-    k: int,
-    span: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
+    split: ArrayLike | None, k: int, span: ArrayLike | None = None, labels: ArrayLike | None = None
 ) -> list[Bracketing]:
     """Return the k best trees, best first, each tree and labelling once.
 

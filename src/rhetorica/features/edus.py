@@ -269,23 +269,21 @@ def _content_lemmas(syntax: Syntax, group: list[int]) -> set[str]:
     return found - language.light
 
 
+def run_starts(groups: Ints) -> npt.NDArray[np.bool_]:
+    """Tell where runs of equal values begin."""
+    return np.append(True, groups[1:] != groups[:-1])[: len(groups)]
+
+
 def _rank(groups: Ints) -> Ints:
     """Return the number of each value in its run of equal values, from 0."""
-    n = len(groups)
-    new = np.concatenate([[True], groups[1:] != groups[:-1]]) if n else np.zeros(0, dtype=bool)
-    starts = np.maximum.accumulate(np.where(new, np.arange(n), 0)) if n else np.zeros(0, np.int64)
-    return np.arange(n) - starts
+    places = np.arange(len(groups))
+    return places - np.maximum.accumulate(np.where(run_starts(groups), places, 0))
 
 
 def _rank_of_groups(inner: Ints, outer: Ints) -> Ints:
     """Return, for each value, the number of its run of ``inner`` in its run of ``outer``."""
-    if not len(inner):
-        return np.zeros(0, np.int64)
-    new_inner = np.concatenate([[0], (inner[1:] != inner[:-1]).astype(np.int64)])
-    total = np.cumsum(new_inner)
-    starts = np.concatenate([[True], outer[1:] != outer[:-1]])
-    base = np.maximum.accumulate(np.where(starts, total, 0))
-    return np.asarray(total - base)
+    total = np.cumsum(run_starts(inner))
+    return np.asarray(total - np.maximum.accumulate(np.where(run_starts(outer), total, 0)))
 
 
 _EDGE_LIST = [1, 2, 3, 4, 5, 7, 10, 15, 25, 50]

@@ -236,11 +236,7 @@ class NGramDictionary:
         return numbers[0], numbers[1]
 
     def unit_numbers(
-        self,
-        grams: EdgeGrams,
-        starts: Ints,
-        ends: Ints,
-        known: tuple[Ints, Ints] | None = None,
+        self, grams: EdgeGrams, starts: Ints, ends: Ints, known: tuple[Ints, Ints] | None = None
     ) -> tuple[Ints, Ints]:
         """Return the numbers of the N-grams of units, as left and as right unit: (unit, slot).
 

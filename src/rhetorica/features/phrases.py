@@ -76,11 +76,7 @@ class Phrases:
 
 
 def _read_tree(
-    tree: str,
-    labels: list[str],
-    parents: list[int],
-    children: list[list[int]],
-    leaves: list[int],
+    tree: str, labels: list[str], parents: list[int], children: list[list[int]], leaves: list[int]
 ) -> None:
     """Append the nodes of one bracketed tree."""
     open_nodes: list[int] = []

@@ -22,16 +22,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import cache, partial
 from importlib import resources
-from typing import (
-    Any,
-    Literal,
-    NamedTuple,
-    NoReturn,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Literal, NamedTuple, NoReturn, cast, get_args, get_origin, get_type_hints
 
 from rhetorica.convert import Tree, to_dependencies
 from rhetorica.document import Document, Span, Token

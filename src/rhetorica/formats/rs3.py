@@ -17,15 +17,7 @@ from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument, InvalidTree, RepairWarning
 from rhetorica.files import Readable, Source, encode
 from rhetorica.parses import Parse
-from rhetorica.trees import (
-    ROOT,
-    AnnotatedTree,
-    Kind,
-    Node,
-    RelationType,
-    SecondaryEdge,
-    Signal,
-)
+from rhetorica.trees import ROOT, AnnotatedTree, Kind, Node, RelationType, SecondaryEdge, Signal
 
 REPAIR_RELATION = "joint"
 """What several roots, or several nuclei of one span, are joined by when a file is repaired."""

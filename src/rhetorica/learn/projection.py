@@ -116,14 +116,7 @@ class Projection:
         return np.asarray(np.einsum("pvk,pskc->svc", self.parts, inner, optimize=True))
 
     def gradient(
-        self,
-        units: Any,
-        slots: Ints,
-        labels: Ints,
-        weights: Floats,
-        shares: Floats,
-        *,
-        tau: float,
+        self, units: Any, slots: Ints, labels: Ints, weights: Floats, shares: Floats, *, tau: float
     ) -> Floats:
         """Return the gradient of the objective with respect to ``parts`` (equation 8).
 
@@ -182,16 +175,6 @@ class Problem:
         return Examples(projection.project(self.units, self.slots), self.rows, self.columns)
 
 
-def objective(problem: Problem, projection: Projection, *, l2: float, tau: float) -> float:
-    """Return the value of the paper's problem (6) at a projection, with the best weights for it."""
-    found = fit_svm(
-        problem.examples(projection), problem.labels, problem.n_classes,
-        l2=l2, tolerance=1e-9, passes=20_000, dtype=np.float64,
-    )  # fmt: skip
-    primal, _ = found.objective(problem.examples(projection), problem.labels, l2)
-    return primal + tau / 2 * projection.norm
-
-
 def words_start(
     problem: Problem, form: Form, width: int, *, l2: float, tau: float, passes: int, seed: int = 0
 ) -> Projection:
@@ -247,10 +230,7 @@ class ProjectionLearner:
     seed: int = 0
 
     def fit(
-        self,
-        problem: Problem,
-        *,
-        progress: Callable[[int, float], None] | None = None,
+        self, problem: Problem, *, progress: Callable[[int, float], None] | None = None
     ) -> ProjectionLearner:
         """Learn from a problem.
 

@@ -401,16 +401,10 @@ class DPLPParser(Stored):
     def fit_problem(self, problem: Problem, tell: Tell = nothing) -> DPLPParser:
         """Learn projection and weights from a problem that `prepare` has made."""
         s = self.settings
+        shared = ("width", "l2", "tau", "batch", "iterations", "passes", "start", "seed")
         learner = ProjectionLearner(
             form=s.matrix if s.matrix in FORMS else None,
-            width=s.width,
-            l2=s.l2,
-            tau=s.tau,
-            batch=s.batch,
-            iterations=s.iterations,
-            passes=s.passes,
-            start=s.start,
-            seed=s.seed,
+            **{name: getattr(s, name) for name in shared},
         )
         columns = problem.columns
         if self.settings.matrix == "identity":

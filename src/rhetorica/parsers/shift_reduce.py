@@ -51,13 +51,7 @@ from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import Looks, StateReader, Templates, Units
 from rhetorica.parsers.transition.system import Ints
 from rhetorica.parsers.transition.templates import GROUPS, LABEL, PAPER, PAPER_BAGS, STRUCTURE
-from rhetorica.parsers.transition.voting import (
-    Steps,
-    WholeSteps,
-    draw,
-    elected,
-    join_probabilities,
-)
+from rhetorica.parsers.transition.voting import Steps, WholeSteps, draw, elected, join_probabilities
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.progress import Event, Tell, nothing, steps
 from rhetorica.settings import RELATIONS, made, setting

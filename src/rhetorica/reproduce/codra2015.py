@@ -186,10 +186,7 @@ def reproduce_codra2015(
 
 def _leaky_line(experiments: Experiments) -> str:
     parts = []
-    for split, parses in (
-        ("train", experiments.treebank.train),
-        ("dev", experiments.treebank.dev),
-    ):
+    for split, parses in (("train", experiments.treebank.train), ("dev", experiments.treebank.dev)):
         several, without = leaky(parses)
         parts.append(f"{split}: {without} of {several} ({100 * without / max(1, several):.1f} %)")
     return f"Sentences of several EDUs that have no tree of their own: {'; '.join(parts)}."

@@ -25,16 +25,7 @@ from rhetorica.pipeline import load
 from rhetorica.progress import Tell, nothing
 from rhetorica.relations import relation_set
 from rhetorica.reproduce.runs import Runs
-from rhetorica.reproduce.tables import (
-    FIGURES,
-    NAMES,
-    cells,
-    f1,
-    figures,
-    percent,
-    signature,
-    table,
-)
+from rhetorica.reproduce.tables import FIGURES, NAMES, cells, f1, figures, percent, signature, table
 from rhetorica.train.treebank import Treebank, read_treebank
 
 RST = "RST-Parseval"

@@ -42,12 +42,7 @@ class Experiments(Runs):
     """Trains parsers, and remembers them."""
 
     def parser(
-        self,
-        *,
-        syntax: str = "gold",
-        beam: int = BEAM,
-        samples: int = SAMPLES,
-        **settings: Any,
+        self, *, syntax: str = "gold", beam: int = BEAM, samples: int = SAMPLES, **settings: Any
     ) -> ShiftReduceParser:
         """Train a parser, or recall it; ``beam`` and ``samples`` are set afterwards."""
 
@@ -74,12 +69,7 @@ class Experiments(Runs):
 
 
 def reproduce_heilman_sagae(
-    gum: Path,
-    work: Path,
-    *,
-    umuc: Path | None = None,
-    ablation: bool = True,
-    tell: Tell = nothing,
+    gum: Path, work: Path, *, umuc: Path | None = None, ablation: bool = True, tell: Tell = nothing
 ) -> str:
     """Run all experiments and return the tables as Markdown; ``ablation`` takes half the time."""
     runs = Experiments(read_treebank("gum", gum), work, tell)

@@ -99,10 +99,7 @@ class DocumentModel:
         return [Template("bias", "P:one"), *choose(DOCUMENT, self.groups)]
 
     def fit(
-        self,
-        examples: Sequence[Example],
-        *,
-        progress: Callable[[int, float], None] | None = None,
+        self, examples: Sequence[Example], *, progress: Callable[[int, float], None] | None = None
     ) -> DocumentModel:
         """Learn from gold labels of joins, one segment an example."""
         rng = np.random.default_rng(self.seed)
@@ -130,17 +127,12 @@ class DocumentModel:
         self.weights_ = np.pad(given_join, ((0, 0), (1, 0)))
         data = [
             TreeExample(
-                self._features(e.facts, e.layout, e.roots).map(self.vocabulary_).blocks,
-                e.gold > 0,
+                self._features(e.facts, e.layout, e.roots).map(self.vocabulary_).blocks, e.gold > 0
             )
             for e in examples
         ]
         self.structure_ = fit_trees(
-            data,
-            len(self.vocabulary_),
-            l2=self.l2,
-            iterations=self.iterations,
-            progress=progress,
+            data, len(self.vocabulary_), l2=self.l2, iterations=self.iterations, progress=progress
         )
         return self
 

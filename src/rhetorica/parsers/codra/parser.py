@@ -413,10 +413,7 @@ class CodraParser(Stored):
 
 
 def _nodes(
-    model: DocumentModel,
-    chart: Chart,
-    edges: Sequence[int],
-    joins: Sequence[tuple[int, int, int]],
+    model: DocumentModel, chart: Chart, edges: Sequence[int], joins: Sequence[tuple[int, int, int]]
 ) -> list[Node]:
     """Label the joins of a tree over units."""
     logs = model.log_probabilities(chart, chart.numbers(joins))

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from rhetorica.decode import Bracketing
 from rhetorica.errors import ModelError
 from rhetorica.evaluate.parseval import FIGURES, constituents, match
-from rhetorica.features.edus import hashed
+from rhetorica.features.edus import hashed, run_starts
 from rhetorica.learn.hashing import MIX, Vocabulary, mix
 from rhetorica.learn.lbfgs import minimise
 from rhetorica.parsers.codra.examples import Lessons
@@ -150,7 +150,7 @@ class Reranker:
             raise ModelError("no lists of candidates to learn from")
         owners = _consecutive([table.owners for table in tables])
         dense = np.concatenate([table.dense for table in tables])
-        hashes = _flatten(tables)
+        hashes = np.concatenate([table.hashes.reshape(-1) for table in tables])
         self.hashes_ = Vocabulary.counted(hashes, _BITS, min_count=self.min_count).hashes
         self.scale_ = np.maximum(dense.std(axis=0), 1e-6)
         entries = [
@@ -478,7 +478,7 @@ def _values(flat: _Flat, shape: _Shape, cues: Cues, nuclearity: Ints) -> dict[st
     agree = np.where(over_satellite == nuclei, 1, np.where(over_nucleus == satellites, 2, 0))
     together = (agree == 0) & (over_satellite == over_nucleus) & (over_nucleus >= 0)
     before = np.arange(len(flat.labels)) - 1
-    starts_tree = np.append(True, flat.candidates[1:] != flat.candidates[:-1])[: len(before)]
+    starts_tree = run_starts(flat.candidates)
     sizes = [
         np.searchsorted(_SIZES, part, "right")
         for part in (flat.splits - flat.starts, flat.ends - flat.splits)
@@ -596,7 +596,7 @@ def _log_shares(scores: Floats, owners: Ints) -> Floats:
 
 def _starts(owners: Ints) -> Ints:
     """Return where each run of equal numbers starts; numbers are sorted."""
-    return np.flatnonzero(np.append(True, owners[1:] != owners[:-1])[: len(owners)])
+    return np.flatnonzero(run_starts(owners))
 
 
 def _consecutive(parts: Sequence[Ints]) -> Ints:
@@ -608,7 +608,3 @@ def _consecutive(parts: Sequence[Ints]) -> Ints:
 def _firsts(sizes: Sequence[int]) -> list[int]:
     """Return the first number of each of some ranges that follow one another."""
     return (np.cumsum(sizes) - sizes).tolist()  # type: ignore[no-any-return]
-
-
-def _flatten(tables: Sequence[Table]) -> Ints:
-    return np.concatenate([table.hashes.reshape(-1) for table in tables])

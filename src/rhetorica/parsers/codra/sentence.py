@@ -79,10 +79,7 @@ class SentenceModel:
         )
 
     def fit(
-        self,
-        examples: Sequence[Example],
-        *,
-        progress: Callable[[int, float], None] | None = None,
+        self, examples: Sequence[Example], *, progress: Callable[[int, float], None] | None = None
     ) -> SentenceModel:
         """Learn from gold labels of joins."""
         samples = [np.arange(example.layout.n_joins) for example in examples]
@@ -165,11 +162,7 @@ class SentenceModel:
 
 
 def ngram_dictionary(
-    examples: Sequence[Example],
-    samples: Sequence[Ints],
-    labels: int,
-    size: int,
-    min_documents: int,
+    examples: Sequence[Example], samples: Sequence[Ints], labels: int, size: int, min_documents: int
 ) -> NGramDictionary:
     """Rank the N-grams of some joins by mutual information; keep those of enough documents."""
     counts = NGramCounts(labels)

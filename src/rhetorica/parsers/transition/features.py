@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from rhetorica.document import Document
 from rhetorica.errors import UnknownName
-from rhetorica.features.edus import EDUTable, hashed, hashes
+from rhetorica.features.edus import EDUTable, hashed, hashes, run_starts
 from rhetorica.features.syntax import Syntax
 from rhetorica.kernels import compiled, part
 from rhetorica.learn.hashing import MIX, Rows, Words, spread, top_bits
@@ -172,10 +172,9 @@ def _flatten(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
 def _places(sentence: Ints, paragraph: Ints) -> Ints:
     n = len(sentence)
     places = np.zeros((n + 1, 6), dtype=np.int64)
-    new_sentence = np.concatenate([[True], sentence[1:] != sentence[:-1]])
-    new_paragraph = np.concatenate([[True], paragraph[1:] != paragraph[:-1]])
+    new_paragraph = run_starts(paragraph)
     # A paragraph's end ends a sentence, whatever the sentence splitter said.
-    new_sentence |= new_paragraph
+    new_sentence = run_starts(sentence) | new_paragraph
     places[:n, 0] = np.cumsum(new_sentence) - 1
     places[:n, 1] = np.cumsum(new_paragraph) - 1
     places[n, :2] = places[n - 1, :2] + 1

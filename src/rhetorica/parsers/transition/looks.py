@@ -133,13 +133,7 @@ def _item(v: Ints, k: int, items: Ints, item: int, nuclearities: Ints, places: I
 
 @part
 def _pair(
-    v: Ints,
-    k: int,
-    one: int,
-    two: int,
-    two_dominates: bool,
-    one_dominates: bool,
-    places: Ints,
+    v: Ints, k: int, one: int, two: int, two_dominates: bool, one_dominates: bool, places: Ints
 ) -> None:
     """Write the atoms of two heads (`_OF_PAIR`), as Heilman & Sagae have them."""
     far = abs(one - two)

@@ -126,11 +126,7 @@ def build_pipeline(settings: Settings) -> Any:
     }
     tok2vec = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
     nlp.add_pipe("tok2vec", config={"model": tok2vec})
-    listener = {
-        "@architectures": "spacy.Tok2VecListener.v1",
-        "width": width,
-        "upstream": "tok2vec",
-    }
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": width, "upstream": "tok2vec"}
     tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}
     for name in ("tagger", "morphologizer", "senter"):
         nlp.add_pipe(name, config={"model": tagger})
