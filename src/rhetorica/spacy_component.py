@@ -34,7 +34,7 @@ KEY = "rhetorica"
 GROUP = "edus"
 
 
-@Language.factory("rhetorica", assigns=["doc._.discourse", "doc._.edus", "doc.spans"])  # type: ignore[untyped-decorator]
+@Language.factory("rhetorica", assigns=["doc._.discourse", "doc._.edus", "doc.spans"])
 class RhetoricaComponent:
     """The pipeline component; spaCy makes it, as its config says.
 

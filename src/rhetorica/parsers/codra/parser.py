@@ -43,6 +43,8 @@ from rhetorica.parsers.codra.sentence import SentenceModel
 from rhetorica.parsers.codra.stages import (
     Analysis,
     Node,
+    Passes,
+    TwoPasses,
     one_sentence_one_subtree,
     parse_kbest,
     pieces,
@@ -212,12 +214,10 @@ class CodraParser(Stored):
         if self.reranker_ is not None:
             return [options[0][1] for options in self._options(facts, pieces(facts), 1)]
         if stages == "1s-1s":
-            return one_sentence_one_subtree(*self._passes("sentence", facts))
+            return one_sentence_one_subtree(self._passes("sentence"), facts)
         if stages == "window":
-            return sliding_window(*self._passes("window", facts))
-        alone, _, alone_roots = self._passes("sentence", facts)
-        window, _, window_roots = self._passes("window", facts)
-        return three_way(alone, window, facts, alone_roots=alone_roots, window_roots=window_roots)
+            return sliding_window(self._passes("window"), facts)
+        return three_way(self._passes("sentence"), self._passes("window"), facts)
 
     def parse_sentences(self, doc: Document, *, kbest: int = 1) -> list[Parse]:
         """Parse every sentence by itself, as a document of its own, with its number in the id.
@@ -250,11 +250,11 @@ class CodraParser(Stored):
 
         A reranker puts in order as many as it was trained for; more are not to be had from it.
         """
-        model, _, roots = self._passes("sentence", facts)
+        model = self._passes("sentence")
         if self.reranker_ is None:
-            lists = parse_kbest(model, facts, ranges, k, roots)
+            lists = parse_kbest(model, facts, ranges, k)
             return [[(one.score, one) for one in options] for options in lists]
-        lists = parse_kbest(model, facts, ranges, self.settings.rerank, roots)
+        lists = parse_kbest(model, facts, ranges, self.settings.rerank)
         orders = self.reranker_.orders(
             Cues.from_facts(facts), [KBestList.of(options) for options in lists]
         )
@@ -278,11 +278,9 @@ class CodraParser(Stored):
         mixed.reranker_ = other.reranker_
         return mixed
 
-    def _passes(self, name: str, facts: Facts) -> tuple[SentenceModel, Facts, SentenceModel | None]:
-        first = self._sentence(name)
-        if f"{name}2" in self.models_:
-            return self._sentence(f"{name}2"), facts, first
-        return first, facts, None
+    def _passes(self, name: str) -> Passes:
+        first, again = self._sentence(name), f"{name}2"
+        return TwoPasses(first, self._sentence(again)) if again in self.models_ else first
 
     def _sentence(self, name: str) -> SentenceModel:
         model = self.models_.get(name)

@@ -13,13 +13,15 @@ An `Analysis` is a row of sub-trees over adjacent EDUs, with a log probability.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.decode import cky, cky_kbest, unpack_splits
+from rhetorica.decode import Bracketing, cky, cky_kbest, unpack_splits
 from rhetorica.parsers.codra.features import Facts
 from rhetorica.parsers.codra.sentence import SentenceModel
 from rhetorica.parsers.codra.units import Layout, best_joins, join_numbers, runs
@@ -73,60 +75,47 @@ def pieces(facts: Facts, *, longest: int = LONGEST) -> list[tuple[int, int]]:
     return found
 
 
-def parse_ranges(
-    model: SentenceModel,
-    facts: Facts,
-    ranges: Sequence[tuple[int, int]],
-    roots: SentenceModel | None = None,
-) -> list[Analysis]:
-    """Parse ranges of EDUs, each by itself, and return their best trees.
+@dataclass(frozen=True)
+class TwoPasses:
+    """A model with sub-structural features, and the one without that finds sub-structures."""
 
-    With ``roots``, a model without sub-structural features, this is the second of two passes.
-    """
-    layout, logs = _scored(model, facts, ranges, roots)
-    return [_best(layout, logs, segment) for segment in range(len(ranges))]
+    first: SentenceModel
+    second: SentenceModel
+
+    def log_probabilities(self, facts: Facts, layout: Layout) -> Floats:
+        """Return log P(R, S) of all joins, (joins, labels)."""
+        return self.second.log_probabilities(facts, layout, pass_roots(self.first, facts, layout))
+
+
+Passes = SentenceModel | TwoPasses
+
+
+def parse_ranges(model: Passes, facts: Facts, ranges: Sequence[tuple[int, int]]) -> list[Analysis]:
+    """Parse ranges of EDUs, each by itself, and return their best trees."""
+    return [best for [best] in _parse(model, facts, ranges, _best)]
 
 
 def parse_kbest(
-    model: SentenceModel,
-    facts: Facts,
-    ranges: Sequence[tuple[int, int]],
-    k: int,
-    roots: SentenceModel | None = None,
+    model: Passes, facts: Facts, ranges: Sequence[tuple[int, int]], k: int
 ) -> list[list[Analysis]]:
     """Return the k best trees, with labels, of ranges of EDUs."""
-    layout, logs = _scored(model, facts, ranges, roots)
-    return [_kbest(layout, logs, segment, k) for segment in range(len(ranges))]
+    return _parse(model, facts, ranges, partial(_kbest, k=k))
 
 
-def one_sentence_one_subtree(
-    model: SentenceModel, facts: Facts, roots: SentenceModel | None = None
-) -> list[Analysis]:
+def one_sentence_one_subtree(model: Passes, facts: Facts) -> list[Analysis]:
     """Parse every sentence by itself."""
-    return parse_ranges(model, facts, pieces(facts), roots)
+    return parse_ranges(model, facts, pieces(facts))
 
 
-def sliding_window(
-    model: SentenceModel, facts: Facts, roots: SentenceModel | None = None
-) -> list[Analysis]:
+def sliding_window(model: Passes, facts: Facts) -> list[Analysis]:
     """Parse windows of two sentences, and choose one of the two analyses of each sentence."""
-    return [consolidate(*both) for both in _windows(model, facts, roots)]
+    return [consolidate(*both) for both in _windows(model, facts)]
 
 
-def three_way(
-    alone: SentenceModel,
-    window: SentenceModel,
-    facts: Facts,
-    *,
-    alone_roots: SentenceModel | None = None,
-    window_roots: SentenceModel | None = None,
-) -> list[Analysis]:
+def three_way(alone: Passes, window: Passes, facts: Facts) -> list[Analysis]:
     """Let 1S-1S and the two windows of each sentence vote."""
-    single = one_sentence_one_subtree(alone, facts, alone_roots)
-    return [
-        vote(first, *both)
-        for first, both in zip(single, _windows(window, facts, window_roots), strict=True)
-    ]
+    single = one_sentence_one_subtree(alone, facts)
+    return [vote(one, *both) for one, both in zip(single, _windows(window, facts), strict=True)]
 
 
 def consolidate(before: Analysis, after: Analysis) -> Analysis:
@@ -156,9 +145,7 @@ def vote(alone: Analysis, before: Analysis, after: Analysis) -> Analysis:
     return max([alone, *whole], key=lambda one: one.score)
 
 
-def _windows(
-    model: SentenceModel, facts: Facts, roots: SentenceModel | None
-) -> list[tuple[Analysis, Analysis]]:
+def _windows(model: Passes, facts: Facts) -> list[tuple[Analysis, Analysis]]:
     """Return the two analyses of each sentence; both are the same where it has one window only.
 
     That is so at the ends of a text, and beside a sentence that would make the window longer than
@@ -175,7 +162,7 @@ def _windows(
         around = [windows[place] for place in (at - 1, at) if place in windows] or [sentence]
         chosen.append((around[0], around[-1]))
     ranges = sorted({window for both in chosen for window in both})
-    trees = dict(zip(ranges, parse_ranges(model, facts, ranges, roots), strict=True))
+    trees = dict(zip(ranges, parse_ranges(model, facts, ranges), strict=True))
     return [
         (restrict(trees[before], *sentence), restrict(trees[after], *sentence))
         for sentence, (before, after) in zip(sentences, chosen, strict=True)
@@ -208,56 +195,43 @@ def pass_roots(model: SentenceModel, facts: Facts, layout: Layout) -> Ints:
     return found
 
 
-def _scored(
-    model: SentenceModel,
+def _parse(
+    model: Passes,
     facts: Facts,
     ranges: Sequence[tuple[int, int]],
-    roots: SentenceModel | None,
-) -> tuple[Layout, Floats]:
+    decode: Callable[[Floats], list[Bracketing]],
+) -> list[list[Analysis]]:
+    """Score the joins of all ranges at once, then let a decoder find the trees of each."""
     layout = Layout.of([np.arange(start, end + 1) for start, end in ranges])
-    known = pass_roots(roots, facts, layout) if roots else None
-    return layout, model.log_probabilities(facts, layout, known)
-
-
-def _best(layout: Layout, logs: Floats, segment: int) -> Analysis:
-    n = layout.size(segment)
-    edges = (int(layout.bounds[segment][0]), int(layout.bounds[segment][-1]))
-    if n < 2:
-        return Analysis(edges, ())
-    here = logs[layout.joins_of(segment)]
-    labels = here[:, 1:].argmax(axis=1) + 1
-    tree = cky(here[np.arange(len(here)), labels])
-    numbers = join_numbers(n, tree.joins)
-    return _analysis(edges, here, tree.joins, numbers, labels[numbers].tolist())
-
-
-def _kbest(layout: Layout, logs: Floats, segment: int, k: int) -> list[Analysis]:
-    n = layout.size(segment)
-    edges = (int(layout.bounds[segment][0]), int(layout.bounds[segment][-1]))
-    if n < 2:
-        return [Analysis(edges, ())]
-    here = logs[layout.joins_of(segment)]
-    table = np.stack(
-        [unpack_splits(here[:, label], fill=-np.inf) for label in range(1, here.shape[1])], axis=3
-    )
+    logs = model.log_probabilities(facts, layout)
     found = []
-    for tree in cky_kbest(np.zeros(len(here)), k, labels=table):
-        numbers = join_numbers(n, tree.joins)
-        labels = [label + 1 for label in tree.labels]
-        found.append(_analysis(edges, here, tree.joins, numbers, labels))
+    for segment, (start, end) in enumerate(ranges):
+        here = logs[layout.joins_of(segment)]
+        trees = decode(here) if end - start > 1 else [Bracketing([], 0.0, [])]
+        found.append([_analysis(start, end, here, tree) for tree in trees])
     return found
 
 
-def _analysis(
-    edges: tuple[int, int],
-    logs: Floats,
-    places: Sequence[tuple[int, int, int]],
-    numbers: Ints,
-    labels: Sequence[int],
-) -> Analysis:
-    base = edges[0]
-    nodes = tuple(
-        Node(base + i, base + k, base + j, label, tuple(logs[number].tolist()))
-        for (i, k, j), number, label in zip(places, numbers, labels, strict=True)
+def _best(logs: Floats) -> list[Bracketing]:
+    labels = logs[:, 1:].argmax(axis=1) + 1
+    tree = cky(logs[np.arange(len(logs)), labels])
+    numbers = join_numbers(len(tree.joins) + 1, tree.joins)
+    return [tree._replace(labels=labels[numbers].tolist())]
+
+
+def _kbest(logs: Floats, k: int) -> list[Bracketing]:
+    table = np.stack(
+        [unpack_splits(logs[:, label], fill=-np.inf) for label in range(1, logs.shape[1])], axis=3
     )
-    return Analysis(edges, nodes)
+    trees = cky_kbest(np.zeros(len(logs)), k, labels=table)
+    return [tree._replace(labels=[label + 1 for label in tree.labels]) for tree in trees]
+
+
+def _analysis(start: int, end: int, logs: Floats, tree: Bracketing) -> Analysis:
+    """Count EDUs from the text's first, and note what all labels of each join get."""
+    rows = logs[join_numbers(end - start, tree.joins)].tolist()
+    nodes = tuple(
+        Node(start + i, start + k, start + j, label, tuple(row))
+        for (i, k, j), label, row in zip(tree.joins, tree.labels, rows, strict=True)
+    )
+    return Analysis((start, end), nodes)
