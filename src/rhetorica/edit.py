@@ -341,6 +341,7 @@ class _Part:
         self.parts = sorted(parts, key=lambda part: part.start)
         for part in self.parts:
             part.parent = self
+        self.start, self.end = self.parts[0].start, self.parts[-1].end
 
 
 class _Draft:
@@ -430,7 +431,6 @@ class _Draft:
         self.replace(place, group)
         place.hang("nucleus", other.relation if kind == "multinuc" else SPAN)
         group.adopt([place, other])
-        group.start, group.end = group.parts[0].start, group.parts[-1].end
         return group
 
     def remove(self, part: _Part) -> None:
@@ -547,7 +547,6 @@ def _grouped(kind: Kind, parts: list[_Part], tree: AnnotatedTree, index: int) ->
                 "modifies, so the units have no tree to correct"
             )
         at = part.end
-    group.start, group.end = group.parts[0].start, at
     return group
 
 
@@ -584,7 +583,6 @@ def _turn_satellite(draft: _Draft, part: _Part, to: Part, relation: str | None) 
     rest = nucleus if len(near) == 1 else _Part("span")
     if rest is not nucleus:
         rest.adopt(near)
-        rest.start, rest.end = rest.parts[0].start, rest.parts[-1].end
     pair = whole
     if beyond:
         pair = _Part("span")
@@ -596,7 +594,6 @@ def _turn_satellite(draft: _Draft, part: _Part, to: Part, relation: str | None) 
     elif rest.kind == "multinuc" and rest.parts[0].relation == relation:
         part.hang("nucleus", relation, signals)
         rest.adopt([*rest.parts, part])
-        rest.end, rest.start = rest.parts[-1].end, rest.parts[0].start
         if beyond:
             pair = rest
         else:
@@ -611,7 +608,6 @@ def _turn_satellite(draft: _Draft, part: _Part, to: Part, relation: str | None) 
             pair.id = ""
         pair.adopt([rest, part])
     if beyond:
-        pair.start, pair.end = pair.parts[0].start, pair.parts[-1].end
         pair.hang("nucleus", SPAN)
         whole.adopt([pair, *beyond])
 

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument
-from rhetorica.features.wordnet import Ancestry, Pos, load_wordnet
+from rhetorica.features.wordnet import Ancestry, Pos, load_wordnet, numbers_in
 from rhetorica.languages import language_of
 
 Ints = NDArray[np.int64]
@@ -326,10 +326,9 @@ class _Links(NamedTuple):
         order = np.argsort(self.rows, kind="stable")
         rows = self.rows[order]
         starts = np.searchsorted(rows, node_rows, "left")
-        counts = np.searchsorted(rows, node_rows, "right") - starts
-        nodes = np.repeat(np.arange(len(node_rows)), counts)
-        offsets = np.arange(len(nodes)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return nodes, self.synsets[order][starts[nodes] + offsets]
+        ends = np.searchsorted(rows, node_rows, "right")
+        nodes = np.repeat(np.arange(len(node_rows)), ends - starts)
+        return nodes, self.synsets[order][numbers_in(starts, ends)]
 
 
 class _Index:
@@ -349,10 +348,9 @@ class _Index:
 
 def _disambiguate(nouns: _Nouns, senses: _Senses, weights: Weights, one_sense: bool) -> Ints:
     """Return the row of the chosen sense of each occurrence."""
-    counts = np.diff(senses.starts)[nouns.numbers]
-    nodes = np.repeat(np.arange(len(nouns.tokens)), counts)
-    offsets = np.arange(len(nodes)) - np.repeat(np.cumsum(counts) - counts, counts)
-    rows = senses.starts[nouns.numbers[nodes]] + offsets
+    starts, ends = senses.starts[nouns.numbers], senses.starts[nouns.numbers + 1]
+    nodes = np.repeat(np.arange(len(nouns.tokens)), ends - starts)
+    rows = numbers_in(starts, ends)
     edges = _count_edges(nouns, senses, nodes, rows)
     edges[:, 0] -= _edges_to_itself(senses)[:, rows]
     if one_sense:

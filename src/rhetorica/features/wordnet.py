@@ -139,7 +139,7 @@ class WordNet:
             found.append(Ancestry(rows, nodes, np.full(len(rows), len(found))))
             starts, ends = self._hypernym_starts[nodes], self._hypernym_starts[nodes + 1]
             rows = np.repeat(rows, ends - starts)
-            nodes = self._hypernyms[_ranges(starts, ends)]
+            nodes = self._hypernyms[numbers_in(starts, ends)]
         if not found:
             return Ancestry(rows, nodes, rows)
         rows, nodes, distances = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -225,7 +225,7 @@ class WordNet:
         starts, ends = self._sense_starts[numbers[places]], self._sense_starts[numbers[places] + 1]
         if most is not None:
             ends = np.minimum(ends, starts + most)
-        return _Senses(places, self._senses[_ranges(starts, ends)], _starts(ends - starts)[:-1])
+        return _Senses(places, self._senses[numbers_in(starts, ends)], _starts(ends - starts)[:-1])
 
     def _above(self, synsets: Ints) -> _Above:
         ancestry = self.ancestry(synsets)
@@ -241,7 +241,7 @@ class WordNet:
         hypernyms, places = np.unique(synsets, return_inverse=True)
         higher = self.ancestry(hypernyms)
         ends = _starts(np.bincount(higher.rows, minlength=len(hypernyms)))
-        over = _ranges(ends[places], ends[places + 1])
+        over = numbers_in(ends[places], ends[places + 1])
         counts = ends[places + 1] - ends[places]
         # Both ancestries are sorted by row and then synset.
         size = len(self._min_depths)
@@ -501,7 +501,7 @@ class _Side(NamedTuple):
     def of(cls, words: _Words, edus: Ints) -> _Side:
         used = np.unique(edus)
         starts, ends = words.starts[used], words.starts[used + 1]
-        kept = np.unique(words.numbers[_ranges(starts, ends)])
+        kept = np.unique(words.numbers[numbers_in(starts, ends)])
         numbers = np.zeros(len(words.lemmas), np.int64)
         numbers[kept] = np.arange(len(kept))
         return cls([words.lemmas[number] for number in kept], numbers[words.numbers])
@@ -565,7 +565,7 @@ def _starts(counts: NDArray[Any]) -> Ints:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
-def _ranges(starts: Ints, ends: Ints) -> Ints:
+def numbers_in(starts: Ints, ends: Ints) -> Ints:
     """Return the numbers in all the given ranges, one after the other."""
     counts = ends - starts
     offsets = np.repeat(starts - _starts(counts)[:-1], counts)

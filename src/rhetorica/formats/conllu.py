@@ -22,6 +22,7 @@ signals are dropped (the ``.rs4`` file has them).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
@@ -43,6 +44,7 @@ _DISCOURSE = "Discourse="
 _SPACES_AFTER, _SPACES_BEFORE = "SpacesAfter=", "SpacesBefore="
 _ESCAPES = {" ": "\\s", "\t": "\\t", "\n": "\\n", "\r": "\\r", "|": "\\p", "\\": "\\\\"}
 _UNESCAPES = {code[1]: character for character, code in _ESCAPES.items()}
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def read_conllu(source: Readable) -> Iterator[Parse]:
@@ -197,19 +199,7 @@ def _spaces(misc: str, name: str) -> str | None:
     """Return the white space that MISC gives literally under a name, None if it does not."""
     for item in misc.split("|"):
         if item.startswith(name):
-            parts = item[len(name) :].split("\\")
-            spaces = [parts[0]]
-            after_backslash = False
-            for part in parts[1:]:
-                if after_backslash:  # the second half of an escaped backslash
-                    spaces.append(part)
-                    after_backslash = False
-                elif not part:
-                    spaces.append("\\")
-                    after_backslash = True
-                else:
-                    spaces.append(_UNESCAPES.get(part[0], "\\" + part[0]) + part[1:])
-            return "".join(spaces)
+            return _ESCAPED.sub(lambda code: _UNESCAPES.get(code[1], code[0]), item[len(name) :])
     return None
 
 

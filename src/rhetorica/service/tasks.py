@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from rhetorica import edit, formats, render
 from rhetorica.dialogue import Settings, fit, flow_of, read_dialogues
@@ -22,7 +23,6 @@ from rhetorica.service.limits import Limits, TooLarge
 from rhetorica.service.view import page_view
 from rhetorica.service.work import Models
 from rhetorica.text import annotate
-from rhetorica.trees import Nuclearity
 
 JSON = "application/json"
 PLAIN = "text/plain; charset=utf-8"
@@ -177,26 +177,19 @@ def _with_tokens(parse: Parse, to: str) -> Parse:
     return replace(parse, document=annotate(parse.document))
 
 
+_EDITS: dict[str, Callable[..., Parse]] = {
+    "relabel": edit.relabel,
+    "nuclearity": edit.set_nuclearity,
+    "reattach": edit.reattach,
+    "split": edit.split_edu,
+    "merge": edit.merge_edus,
+    "choose": edit.choose,
+}
+"""What does an operation of `schemas`; its other fields are the function's arguments."""
+
+
 def _apply(parse: Parse, operation: schemas.Operation) -> Parse:
-    match operation:
-        case schemas.Relabel():
-            return edit.relabel(parse, operation.unit, operation.relation)
-        case schemas.SetNuclearity():
-            part = cast(edit.Part, operation.part)
-            return edit.set_nuclearity(parse, operation.unit, part, operation.relation)
-        case schemas.Reattach():
-            return edit.reattach(
-                parse, operation.unit, operation.target, operation.relation, operation.role
-            )
-        case schemas.Split():
-            nuclearity = cast(Nuclearity, operation.nuclearity)
-            return edit.split_edu(
-                parse, operation.edu, operation.at, operation.relation, nuclearity
-            )
-        case schemas.Merge():
-            return edit.merge_edus(parse, operation.edu)
-        case schemas.Choose():
-            return edit.choose(parse, operation.rank)
+    return _EDITS[operation.op](parse, **operation.model_dump(exclude={"op"}))
 
 
 def _one(parses: list[Parse]) -> Parse:
