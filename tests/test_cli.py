@@ -8,6 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from rhetorica.cli import app
+from rhetorica.errors import RhetoricaError
+from rhetorica.relations import relation_set
 
 RS3 = """<rst>
 \t<header>
@@ -276,3 +282,73 @@ def test_commands_that_train_explain_themselves() -> None:
     for name in ("crf", "logistic", "li2014"):
         assert "Example" in run("train", name, "--help").stdout
     assert "Example" in run("reproduce", "li2014", "--help").stdout
+
+
+def invoke(*arguments: str | Path, stdin: str | None = None) -> Result:
+    """Run a command in this process, which has loaded what it needs already."""
+    return CliRunner().invoke(app, [*map(str, arguments)], input=stdin)
+
+
+SENTENCES = ("--segmenter", "sentence")
+
+
+def test_the_extension_of_the_output_tells_its_format(text: Path, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "text.json"
+    assert invoke("segment", text, *SENTENCES, "-o", file).exit_code == 0
+    assert len(json.loads(file.read_text("utf-8"))["document"]["edus"]) == 3
+    again = invoke("segment", text, *SENTENCES, "-o", file)
+    assert again.exit_code == 1
+    assert "--force" in again.output
+    assert invoke("segment", text, *SENTENCES, "-o", file, "--force").exit_code == 0
+    (tmp_path / "other.txt").write_text("It rained.", encoding="utf-8")
+    several = invoke("segment", tmp_path, *SENTENCES, "-o", tmp_path / "all.json")
+    assert "holds one" in str(several.exception)
+
+
+def test_output_that_cannot_be_is_refused_before_the_work(text: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    done = invoke("segment", text, *SENTENCES, "-o", tmp_path / "file" / "below")
+    assert isinstance(done.exception, RhetoricaError)
+    assert "--out" in str(done.exception)
+
+
+def test_formats_are_told_by_the_extension(dog: Path, tmp_path: Path) -> None:
+    units = invoke("segment", dog, *SENTENCES).output
+    assert "<rst>" not in units
+    assert "The dog barked because it was hungry" in units
+    page = tmp_path / "page.html"
+    page.write_text("<p>It rained.</p>")
+    done = invoke("segment", page, *SENTENCES)
+    assert done.exit_code == 1
+    assert "not plain text" in done.output
+
+
+def test_several_documents_do_not_run_into_one_another(text: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("It rained.", encoding="utf-8")
+    done = invoke("segment", tmp_path, *SENTENCES, "--to", "json")
+    assert "--out FOLDER" in str(done.exception)
+    lines = invoke("segment", tmp_path, *SENTENCES, "--to", "jsonl").output.splitlines()
+    assert [json.loads(line)["document"]["id"] for line in lines] == ["other", "text"]
+
+
+def test_input_from_a_pipe_patterns_and_missing_files(text: Path, tmp_path: Path) -> None:
+    assert invoke("segment", *SENTENCES, stdin="It rained. We left.").output.count("\n") == 2
+    (tmp_path / "note.md").write_text("It rained.", encoding="utf-8")
+    assert invoke("segment", tmp_path, *SENTENCES, "--pattern", "*.md").output == "It rained.\n"
+    assert "echo" in str(invoke("segment", "We left early.", *SENTENCES).exception)
+    assert "--pattern" in str(invoke("segment", tmp_path, "--pattern", "*.xyz").exception)
+    assert invoke("segment", text, *SENTENCES, "--jobs", "many").exit_code == 2
+
+
+def test_empty_texts_are_told(tmp_path: Path) -> None:
+    assert "no text" in invoke("segment", *SENTENCES, stdin="").output
+    data = json.loads(invoke("segment", *SENTENCES, "--to", "json", stdin="").stdout)
+    assert data["document"]["edus"] == []
+
+
+def test_labels_that_all_parsers_share(text: Path) -> None:
+    fine = invoke("parse", text, "--to", "rsd").output
+    coarse = invoke("parse", text, "--to", "rsd", "--labels", "coarse").output
+    labels = {line.split("\t")[7].rpartition("_")[0] for line in coarse.splitlines()}
+    assert fine != coarse
+    assert labels - {""} <= set(relation_set("gum").classes)

@@ -15,6 +15,7 @@ from rhetorica import formats
 from rhetorica.batch import pool
 from rhetorica.batch.pool import Failure
 from rhetorica.document import Document
+from rhetorica.errors import FormatError
 from rhetorica.files import document_id, read_raw
 from rhetorica.formats.edus import read_edus
 from rhetorica.parses import Parse
@@ -25,7 +26,8 @@ from rhetorica.pipeline import Pipeline, Recipe, load
 class Job:
     """What to do with each file: all that a worker process must know.
 
-    ``format`` tells that the inputs are not raw text; with ``edus`` they hold one EDU a line.
+    ``format`` tells that the inputs are not raw text, as a known extension does; with ``edus`` they
+    hold one EDU a line.
     """
 
     recipe: Recipe
@@ -48,10 +50,34 @@ class Job:
     def _read(self, path: str) -> Iterator[Document]:
         if self.edus:
             yield read_edus(path).document
-        elif self.format is None:
-            yield Document(read_raw(path), id="" if path == "-" else document_id(Path(path)))
+        elif format := self.format or told_by(path):
+            yield from (parse.document for parse in formats.read(path, format))
         else:
-            yield from (parse.document for parse in formats.read(path, self.format))
+            yield Document(read_raw(path), id="" if path == "-" else document_id(Path(path)))
+
+
+_NOT_TEXT = {
+    ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf", ".png", ".ppt", ".pptx", ".rtf",
+    ".svg", ".tex", ".xls", ".xlsx", ".zip",
+}  # fmt: skip
+
+
+def told_by(path: str) -> str | None:
+    """Return the format that a file's extension tells, None for raw text; refuse what is neither.
+
+    >>> told_by("essay.rs3"), told_by("essay.txt"), told_by("README")
+    ('rs3', None, None)
+    """
+    suffix = Path(path.lower().removesuffix(".gz")).suffix
+    if suffix in _NOT_TEXT:
+        raise FormatError(
+            path,
+            None,
+            f"{suffix} files are not plain text: save the text as .txt first (pandoc -t plain, "
+            "pdftotext or your word processor can), or name the format by --from",
+        )
+    known = (format for format in formats.FORMATS.values() if suffix in format.suffixes)
+    return next((format.name for format in known if format.read), None)
 
 
 @dataclass(frozen=True, slots=True)

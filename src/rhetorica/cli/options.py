@@ -18,6 +18,15 @@ FORMATS_EPILOG = "Formats:\n\n" + "\n\n".join(
 Inputs = Annotated[
     list[str], typer.Argument(metavar="INPUT...", help="Files or folders; - is standard input.")
 ]
+Texts = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[INPUT]...",
+        help="Files or folders; - or nothing is standard input. Other formats than raw text are "
+        "told by their extension.",
+        show_default=False,
+    ),
+]
 FromFormat = Annotated[
     str | None,
     typer.Option("--from", metavar="FORMAT", help="Input format; else told by the extension."),
@@ -36,7 +45,22 @@ ModelName = Annotated[
 OutFolder = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder for the output, one file a document.")
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes that work side by side.")]
+OutPlace = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        help="A file (its extension tells the format), or a folder for one file a document.",
+    ),
+]
+Jobs = Annotated[
+    str, typer.Option(metavar="N|auto", help="Processes that work side by side; auto: all cores.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no warnings.")]
+Pattern = Annotated[
+    str, typer.Option(metavar="GLOB", help="Which files of a folder to take, such as '*.md'.")
+]
 CorpusName = Annotated[
     str | None,
     typer.Option(

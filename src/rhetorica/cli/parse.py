@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import warnings
+from typing import Annotated, Literal
 
 import typer
 
-from rhetorica import formats
 from rhetorica.batch.files import Job
-from rhetorica.cli.analysis import analyse, text_files
-from rhetorica.cli.options import FORMATS_EPILOG, Inputs, Jobs, ModelName, OutFolder, TextFormat
-from rhetorica.cli.pictures import PICTURE_LIST, PICTURES, check_picture
+from rhetorica.cli.analysis import Sink, analyse, count_of, text_files
+from rhetorica.cli.options import (
+    FORMATS_EPILOG,
+    Force,
+    Jobs,
+    ModelName,
+    OutPlace,
+    Pattern,
+    Quiet,
+    TextFormat,
+    Texts,
+)
+from rhetorica.cli.pictures import PICTURE_LIST, check_picture
+from rhetorica.errors import LanguageWarning
 from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS, SEGMENTERS, Recipe
+from rhetorica.relations import relation_set, relation_set_names
 from rhetorica.render.layout.parts import View
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
@@ -19,7 +31,7 @@ app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
 @app.command(epilog=f"{FORMATS_EPILOG}\n\nPictures:\n\n{PICTURE_LIST}")
 def parse(
-    inputs: Inputs,
+    inputs: Texts = None,
     edus: Annotated[
         bool,
         typer.Option("--edus", help="Inputs hold one EDU a line, a blank line between paragraphs."),
@@ -35,22 +47,50 @@ def parse(
         ),
     ] = None,
     to: Annotated[
-        str, typer.Option(metavar="FORMAT", help="tree (to look at), or a format or picture below.")
-    ] = "tree",
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="tree (to look at; the default), or a format or picture below.",
+        ),
+    ] = None,
     view: Annotated[View, typer.Option(help="What tree and pictures show.")] = "rst",
-    out: OutFolder = None,
-    jobs: Jobs = 1,
+    out: OutPlace = None,
+    jobs: Jobs = "1",
     kbest: Annotated[int, typer.Option(min=1, help="Also keep the K best trees (in json).")] = 1,
     from_: TextFormat = None,
+    labels: Annotated[
+        Literal["own", "coarse"],
+        typer.Option(help="Relations as the parser gives them, or the classes that all share."),
+    ] = "own",
+    pattern: Pattern = "",
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Parse raw English text: units, dependencies, RST tree.
 
+    The neural parser gives GUM's 32 relations, the others their 15 classes; `--labels coarse`
+    makes them alike. Files in other formats (.rs3, .json, .edus, ...) keep their units.
+
     Example: `rhetorica parse umbrella.txt`
+
+    Example: `rhetorica parse umbrella.txt -o umbrella.rs3`
+
+    Example: `rhetorica parse texts/ --to json --out parses/ --jobs auto`
     """
-    check_picture(to)
-    if to not in ("tree", *PICTURES):
-        formats.get_format(to)
+    if to is not None:
+        check_picture(to)
     recipe = Recipe("en", parser, segmenter, model)
-    job = Job(recipe, from_, edus, kbest)
-    paths = list(inputs) if edus else text_files(inputs, from_)
-    analyse(job, paths, jobs, to, out, view)
+    paths = text_files(inputs, from_, edus=edus, pattern=pattern)
+    sink = Sink.of(to, out, "tree", len(paths), view=view, force=force)
+    check_picture(sink.to)
+    if quiet:
+        warnings.simplefilter("ignore", LanguageWarning)
+    known = relation_set(model if model in relation_set_names() else DEFAULT_MODEL)
+    analyse(
+        Job(recipe, from_, edus, kbest),
+        paths,
+        count_of(jobs),
+        sink,
+        change=lambda parse: parse.relabel(known.coarse) if labels == "coarse" else parse,
+        quiet=quiet,
+    )

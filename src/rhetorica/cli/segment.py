@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated, Literal
 
 import typer
 
 from rhetorica.batch.files import Job
-from rhetorica.cli.analysis import analyse, text_files
-from rhetorica.cli.options import Inputs, Jobs, ModelName, OutFolder, TextFormat
+from rhetorica.cli.analysis import Sink, analyse, count_of, text_files
+from rhetorica.cli.options import (
+    Force,
+    Jobs,
+    ModelName,
+    OutPlace,
+    Pattern,
+    Quiet,
+    TextFormat,
+    Texts,
+)
+from rhetorica.errors import LanguageWarning
 from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS, Recipe
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
@@ -16,17 +27,21 @@ app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
 @app.command()
 def segment(
-    inputs: Inputs,
+    inputs: Texts = None,
     segmenter: Annotated[
         str, typer.Option(metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}.")
     ] = DEFAULT_SEGMENTER,
     model: ModelName = DEFAULT_MODEL,
     to: Annotated[
-        Literal["edus", "json", "jsonl", "tok"], typer.Option(help="Output format.")
-    ] = "edus",
-    out: OutFolder = None,
-    jobs: Jobs = 1,
+        Literal["edus", "json", "jsonl", "tok"] | None,
+        typer.Option(help="Output format; edus unless --out tells another.", show_default=False),
+    ] = None,
+    out: OutPlace = None,
+    jobs: Jobs = "1",
     from_: TextFormat = None,
+    pattern: Pattern = "",
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Cut raw English text into elementary discourse units, one a line.
 
@@ -35,6 +50,9 @@ def segment(
 
     Example: `rhetorica segment umbrella.txt`
     """
+    paths = text_files(inputs, from_, pattern=pattern)
+    sink = Sink.of(to, out, "edus", len(paths), force=force)
+    if quiet:
+        warnings.simplefilter("ignore", LanguageWarning)
     job = Job(Recipe(parser=None, segmenter=segmenter, model=model), from_)
-    paths = text_files(inputs, from_)
-    analyse(job, paths, jobs, to, out)
+    analyse(job, paths, count_of(jobs), sink, quiet=quiet)
