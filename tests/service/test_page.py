@@ -103,7 +103,7 @@ def four() -> Parse:
 
 
 def labels(page: Any) -> list[str]:
-    return page.locator("#canvas .label text").all_text_contents()
+    return page.locator("#canvas .label .name").all_text_contents()
 
 
 def test_paste_parse_and_look(page: Any, tmp_path: Path) -> None:
@@ -156,12 +156,29 @@ def test_fold_zoom_and_walk_by_keyboard(page: Any) -> None:
     assert 'treeitem "EDU 2, satellite, cause: because it rained," [level=3]' in tree
 
 
+def test_a_label_selects_the_unit_that_it_is_about(page: Any) -> None:
+    open_parse(page, four())
+    # EDU 3 and the unit 3-4 share a row; the label there is the larger unit's.
+    assert page.locator("[data-unit='2-4'] .label .range").text_content() == "3–4"
+    assert page.locator("[data-unit='2-3'] .label").count() == 0
+    assert page.locator("[data-unit='2-4'] > .ring").count() == 1
+    page.click("[data-unit='2-4'] .label .name")
+    assert page.inner_text("#inspector h2") == "EDUs 3–4"
+    assert page.input_value("#relation") == "list"
+    page.click("[data-unit='2-3'] .words")
+    assert page.inner_text("#inspector h2") == "EDU 3"
+    for width in (1400, 390):  # beside the text, and above it
+        page.set_viewport_size({"width": width, "height": 900})
+        page.click("[data-unit='0-4'] .label .name")
+        assert page.inner_text("#inspector h2") == "EDUs 1–4"
+
+
 def test_correct_undo_export_and_load_again(page: Any, tmp_path: Path) -> None:
     open_parse(page, four())
     page.click("[data-unit='1-2'] .words")
     page.fill("#relation", "causal-result")
     page.press("#relation", "Enter")
-    page.wait_for_selector("[data-unit='1-2'] .label text:has-text('causal-result')")
+    page.wait_for_selector("[data-unit='1-2'] .label .name:has-text('causal-result')")
     page.click("#inspector [data-part=nucleus]")
     page.wait_for_selector("[data-unit='0-1'].satellite")
     page.click("[data-unit='0-1'] .words")
@@ -176,7 +193,7 @@ def test_correct_undo_export_and_load_again(page: Any, tmp_path: Path) -> None:
     page.select_option("#target", "0-4")
     page.fill("#move-relation", "evaluation")
     page.click("#attach")
-    page.wait_for_selector("[data-unit='3-4'] .label text:has-text('evaluation')")
+    page.wait_for_selector("[data-unit='3-4'] .label .name:has-text('evaluation')")
     settle(page)
     for format in ("json", "rs4", "rs3", "dis"):
         parse = read_back(saved(page, format, tmp_path))

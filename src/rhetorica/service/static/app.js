@@ -27,10 +27,10 @@ const state = {
 const toTree = {
   hover: light, select: (unit) => select(unit), fold,
   enter: () => inspector.focus(),
-  resize: () => {
+  resize: () => canvas.steadily(() => {
     layOut();
     canvas.choose(state.selected);
-  },
+  }),
   keys: {
     s: (unit) => turn(unit, "satellite"), n: (unit) => turn(unit, "nucleus"),
     b: (unit) => turn(unit, "both"),

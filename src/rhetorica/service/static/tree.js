@@ -1,13 +1,12 @@
 // The tree on its canvas: draws only what is in sight, zooms, pans, and is an ARIA tree.
 
-import { clip, clipTo, h, measureOnce, percent, rangeName, svg } from "./dom.js";
-import { ROW, key, rowsOf } from "./model.js";
+import { clip, h, percent, rangeName, svg } from "./dom.js";
+import { LABEL, LINE, ROW, key, rowsOf } from "./model.js";
 
 const MARGIN = 240;
 const SMALLEST = 0.3;
 const LARGEST = 2.5;
 const CORNER = 7;
-const LABEL_ROOM = 158;
 
 export class Canvas {
   /** `actions`: hover(unit|null), select(unit|null), fold(unit), enter(unit), resize(), keys. */
@@ -63,16 +62,30 @@ export class Canvas {
     return this.layout.kind === "dep" ? `dep-${unit.head}` : key(unit);
   }
 
-  /** Scroll until a unit is in sight. */
+  /** Scroll until a unit's row is in sight. */
   reveal(unit) {
-    const item = this.layout.byId.get(this.idOf(unit));
+    const item = this.layout?.byId.get(this.idOf(unit));
     if (!item) return;
-    const y = item.y * this.scale;
+    const top = item.rowTop * this.scale;
+    const bottom = (item.rowTop + Math.min(item.rowHeight, 4 * ROW)) * this.scale;
     const { scrollTop, clientHeight } = this.box;
-    if (y < scrollTop + ROW || y > scrollTop + clientHeight - 2 * ROW) {
-      this.box.scrollTop = y - clientHeight / 2;
+    if (top < scrollTop || bottom > scrollTop + clientHeight) {
+      this.box.scrollTop = (top + bottom - clientHeight) / 2;
     }
     this.#draw();
+  }
+
+  /** Lay out anew while the selected row, if it is in sight, stays where it is on the screen. */
+  steadily(layOut) {
+    const place = () => this.selected && this.layout?.byId.get(this.idOf(this.selected));
+    const before = place();
+    const offset = before ? before.rowTop * this.scale - this.box.scrollTop : NaN;
+    layOut();
+    const after = place();
+    if (after && offset > -ROW && offset < this.box.clientHeight) {
+      this.box.scrollTop = after.rowTop * this.scale - offset;
+      this.#draw();
+    }
   }
 
   zoom(factor, about) {
@@ -163,12 +176,13 @@ export class Canvas {
       });
     };
     box.addEventListener("scroll", redraw, { passive: true });
-    let width = 0;
+    let [width, height] = [0, 0];
     new ResizeObserver(() => {
-      if (this.layout && box.clientWidth !== width) {
-        width = box.clientWidth;
-        this.actions.resize();
-      }
+      if (!this.layout) return;
+      if (box.clientWidth !== width) this.actions.resize();
+      // What was chosen must not be left behind where there is less room than before.
+      if (this.selected && box.clientHeight < height) this.reveal(this.selected);
+      [width, height] = [box.clientWidth, box.clientHeight];
       redraw();
     }).observe(box);
     box.addEventListener("pointerover", (event) => this.actions.hover(itemAt(event)?.unit ?? null));
@@ -275,7 +289,10 @@ function band(rect, rows, layout) {
   rect.setAttribute("height", rows.height - 2);
 }
 
-const sure = (p) => (p === undefined ? 1 : 0.28 + 0.72 * p);
+// Lines get fainter, and broken where the parser would rather bet against them. Words never do.
+const sure = (p) => (p === undefined ? 1 : 0.5 + 0.5 * p);
+const doubtful = (p) => p !== undefined && p < 0.5;
+const dashes = (p) => (doubtful(p) ? "5 4" : null);
 
 function drawUnit(item, layout, model) {
   const { unit, x, y, above } = item;
@@ -285,17 +302,22 @@ function drawUnit(item, layout, model) {
   if (above) {
     // What can be pointed at leaves the upper end to the unit there.
     group.append(svg("path", { class: "hit", d: link(item, 12) }));
+    const own = part === "nucleus" ? p.nuclearity : p.relation;
     group.append(svg("path", {
       class: "link", d: link(item, part === "satellite" ? 11 : 0),
-      "stroke-opacity": sure(part === "nucleus" ? p.nuclearity : p.relation),
+      "stroke-opacity": sure(own), "stroke-dasharray": dashes(own),
     }));
     if (part === "satellite") group.append(arrow(above.x, above.y, above.y < y ? 1 : -1, sure(p.relation)));
   }
-  if (item.hasLabel) group.append(label(layout, y, part, unit.relation, p.relation));
-  if (item.isRow) row(group, item, layout, model, unit.start);
+  if (item.isRow) row(group, item, layout, model);
+  if (item.hasLabel) {
+    group.append(label(item, layout, `${rangeName(unit.start, unit.end)}: ${how(unit, part)}`));
+    // The dot that the label is about, where the row has several.
+    if (!item.isRow) group.append(svg("circle", { class: "ring", cx: x, cy: y, r: 8.5 }));
+  }
   if (unit.children.length) {
     const mark = svg("g", { class: "fold" }, svg("circle", { class: "hit", cx: x, cy: y, r: 10 }));
-    mark.append(svg("circle", { class: "node", cx: x, cy: y, r: 5, "fill-opacity": sure(p.span) }));
+    mark.append(svg("circle", { class: "node", cx: x, cy: y, r: item.hasLabel ? 5 : 4, "fill-opacity": sure(p.span) }));
     if (item.isFolded) mark.append(svg("path", { class: "plus", d: `M${x - 2.5} ${y}h5M${x} ${y - 2.5}v5` }));
     mark.append(svg("title", {}, `${item.isFolded ? "Unfold" : "Fold"} ${rangeName(unit.start, unit.end)}`));
     group.append(mark);
@@ -322,10 +344,9 @@ function arrow(x, y, down, opacity) {
 }
 
 function drawArc(item, layout, model) {
-  const { y, headY, bend, edu, head } = item;
-  const part = head < 0 ? "root" : item.multinuclear ? "both" : "satellite";
+  const { y, headY, bend, edu, head, part } = item;
   const group = svg("g", { class: `unit ${part}` });
-  const { p_heads: heads, p_relations: relations } = model.view.dependencies;
+  const { p_heads: heads } = model.view.dependencies;
   if (head >= 0) {
     const down = y > headY ? 1 : -1;
     const start = headY + 5 * down;
@@ -333,52 +354,67 @@ function drawArc(item, layout, model) {
     const path = `M${layout.edge - 2} ${start}H${bend + r}Q${bend} ${start} ${bend} ${start + r * down}`
       + `V${y - r * down}Q${bend} ${y} ${bend + r} ${y}H${layout.edge - 9}`;
     group.append(svg("path", { class: "hit", d: path }));
-    group.append(svg("path", { class: "link", d: path, "stroke-opacity": sure(heads[edu]) }));
+    group.append(svg("path", {
+      class: "link", d: path, "stroke-opacity": sure(heads[edu]), "stroke-dasharray": dashes(heads[edu]),
+    }));
     group.append(svg("path", {
       class: "tip", d: `M${layout.edge - 2} ${y}l-8 -4.500v9z`, "fill-opacity": sure(heads[edu]),
     }));
   }
-  group.append(label(layout, y, part, head < 0 ? "" : item.relation, relations[edu]));
-  row(group, item, layout, model, edu);
+  row(group, item, layout, model);
+  group.append(label(item, layout,
+    head < 0 ? `EDU ${edu + 1}: root of the text` : `EDU ${edu + 1}: ${item.relation} of EDU ${head + 1}`));
   group.append(svg("circle", { class: "leaf", cx: layout.edge + 2, cy: y, r: head < 0 ? 5 : 3 }));
   return group;
 }
 
-function label(layout, y, part, relation, p) {
-  const text = part === "root" ? "centre" : clipTo(relation, LABEL_ROOM, 12);
-  const width = 18 + measureOnce(text, 12, 500);
+function label(item, layout, about) {
+  const { range, name, sure: percents, p, nameAt, sureAt, width } = item.label;
+  const x = layout.label;
+  const at = (dx, text, kind) => svg("text", { class: kind, x: x + dx, y: item.y + 4 }, text);
   return svg("g", { class: "label" },
-    svg("rect", { x: layout.label, y: y - 10, width, height: 20, rx: 10, "stroke-opacity": sure(p) }),
-    // Lines may get faint, words must stay legible.
-    svg("text", { x: layout.label + 9, y: y + 4, opacity: p === undefined ? 1 : 0.62 + 0.38 * p }, text),
-    svg("title", {}, p === undefined ? text : `${relation || text}: ${percent(p)}`));
+    // Beside the label is the label's too; below it (or right of it) is the row.
+    svg("rect", {
+      class: "hit", x, y: item.rowTop, width: layout.isStacked ? layout.width - x : layout.rowFrom - x,
+      height: layout.isStacked ? ROW : item.rowHeight,
+    }),
+    svg("rect", {
+      class: "pill", x, y: item.y - LABEL.height / 2, width, height: LABEL.height, rx: LABEL.height / 2,
+      "stroke-dasharray": dashes(p),
+    }),
+    ...(range ? [at(LABEL.pad, range, "small range")] : []),
+    at(nameAt, name, "name"),
+    ...(percents ? [at(sureAt, percents, "small sure")] : []),
+    svg("title", {}, p === undefined ? about : `${about} (relation ${percent(p)} sure)`));
 }
 
-function row(group, item, layout, model, edu) {
-  const { y, unit } = item;
-  const shown = item.isFolded ? unit.head : edu;
-  const text = model.edus[shown].text.replace(/\s+/g, " ");
+function row(group, item, layout, model) {
+  const { unit, lines, textY } = item;
+  const from = layout.isStacked ? item.rowTop + ROW : item.rowTop;
   group.append(svg("rect", {
-    class: "hit", x: layout.label, y: y - ROW / 2, width: layout.width - layout.label, height: ROW,
+    class: "hit", x: layout.rowFrom, y: from, width: layout.width - layout.rowFrom,
+    height: item.rowTop + item.rowHeight - from,
   }));
-  const number = item.isFolded ? `${unit.start + 1}–${unit.end}` : `${edu + 1}`;
-  group.append(svg("text", { class: "number", x: layout.number, y: y + 4 }, number));
-  group.append(svg("text", { class: item.isFolded ? "words folded" : "words", x: layout.text, y: y + 4.5 },
-    clipTo(text, layout.room, 14), svg("title", {}, item.isFolded ? clip(model.text(unit, 1000), 600) : text)));
+  group.append(svg("text", { class: "number", x: layout.number, y: textY }, item.number));
+  group.append(svg("text", { class: item.isFolded ? "words folded" : "words", x: layout.text, y: textY },
+    // The space keeps the words apart for whoever reads or copies them.
+    ...lines.map((line, i) => svg("tspan", { x: layout.text, dy: i ? LINE : 0 }, i + 1 < lines.length ? `${line} ` : line)),
+    svg("title", {}, item.isFolded ? clip(model.text(unit, 1000), 600) : item.text.replace(/\s+/g, " "))));
 }
+
+/** How a unit is attached, in words. */
+const how = (unit, part) => ({
+  root: "root, the whole text", nucleus: "nucleus", satellite: `satellite, ${unit.relation}`,
+  both: `nucleus of ${unit.relation}`,
+})[part];
 
 /** What a screen reader says. */
 function describe(item, layout, model) {
   const { unit } = item;
   if (layout.kind === "dep") {
-    const how = item.head < 0 ? "centre of the text" : `${item.relation} of EDU ${item.head + 1}`;
-    return `EDU ${item.edu + 1}, ${how}: ${model.edus[item.edu].text}`;
+    const role = item.head < 0 ? "root of the text" : `${item.relation} of EDU ${item.head + 1}`;
+    return `EDU ${item.edu + 1}, ${role}: ${model.edus[item.edu].text}`;
   }
-  const part = model.part(unit);
-  const how = {
-    root: "the whole text", nucleus: "nucleus", satellite: `satellite, ${unit.relation}`,
-    both: `nucleus of ${unit.relation}`,
-  }[part];
   const text = unit.children.length ? clip(model.text(unit, 100), 60) : model.edus[unit.start].text;
-  return `${rangeName(unit.start, unit.end)}, ${how}: ${text}`;
+  return `${rangeName(unit.start, unit.end)}, ${how(unit, model.part(unit))}: ${text}`;
 }
