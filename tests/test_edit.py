@@ -178,7 +178,7 @@ def test_reattach_wherever_it_is_offered(parse: Parse, name: str, data: st.DataO
     target = data.draw(st.sampled_from(ranges(parse)))
     role = data.draw(st.sampled_from(["satellite", "nucleus"]))
     if target not in points:
-        with pytest.raises(InvalidEdit, match="cannot hang"):
+        with pytest.raises(InvalidEdit, match="cannot be attached"):
             reattach(parse, where, target, name, role)
         return
     after = reattach(parse, where, target, name, role)
@@ -344,7 +344,7 @@ def test_choose_an_alternative() -> None:
         (lambda p: set_nuclearity(p, (0, 2), "both"), "whole text"),
         (lambda p: set_nuclearity(p, (0, 1), "none"), "not satellite, nucleus or both"),
         (lambda p: set_nuclearity(p, (0, 1), "nucleus", "x"), "relabel its satellite"),
-        (lambda p: reattach(p, (0, 1), (1, 2), "x"), "what others hang on"),
+        (lambda p: reattach(p, (0, 1), (1, 2), "x"), "what others are attached to"),
         (lambda p: reattach(p, (1, 2), (0, 1), "x", "root"), "not satellite or nucleus"),
         (lambda p: split_edu(p, 0, 0, "x"), "cannot be cut at 0"),
         (lambda p: split_edu(p, 5, 0, "x"), "no EDU 5"),

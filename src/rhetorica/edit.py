@@ -148,7 +148,7 @@ def set_nuclearity(parse: Parse, unit: Range, part: Part, relation: str | None =
 
 
 def attachment_points(parse: Parse, unit: Range) -> list[Range]:
-    """Return the units that `reattach` can hang a unit on: those that touch it, smallest first.
+    """Return the units that `reattach` can attach a unit to: those that touch it, smallest first.
 
     None where it cannot move: the whole text, and the nucleus of a span.
     """
@@ -177,7 +177,7 @@ def reattach(
     relation: str,
     role: Literal["satellite", "nucleus"] = "satellite",
 ) -> Parse:
-    """Take a unit from its place and hang it on another that touches it.
+    """Take a unit from its place and attach it to another that touches it.
 
     As a satellite it modifies the target. As a nucleus it joins the target's multinuclear group if
     that has the same relation, and makes a new group with the target otherwise.
@@ -197,11 +197,11 @@ def reattach(
     allowed = attachment_points(parse, unit)
     if tuple(target) not in allowed:
         raise InvalidEdit(
-            f"{_name(unit)} cannot hang on {_name(target)}: "
+            f"{_name(unit)} cannot be attached to {_name(target)}: "
             + (
-                "it can hang on units that touch it, " + ", ".join(map(_name, allowed))
+                "it can be attached to units that touch it, " + ", ".join(map(_name, allowed))
                 if allowed
-                else "it is what others hang on, so it cannot move by itself"
+                else "it is what others are attached to, so it cannot move by itself"
             )
         )
     draft.remove(part)
@@ -625,7 +625,7 @@ def _split_group(draft: _Draft, group: _Part, part: _Part, to: Part, relation: s
         if to == "nucleus":
             raise InvalidEdit(
                 f"{_name((part.start, part.end))} is one of {len(group.parts)} nuclei: make each "
-                "of the others a satellite, or hang it elsewhere"
+                "of the others a satellite, or attach it elsewhere"
             )
         other = group.parts[place - 1 if place else 1]
         group.parts.remove(part)

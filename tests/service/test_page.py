@@ -193,6 +193,7 @@ def test_correct_undo_export_and_load_again(page: Any, tmp_path: Path) -> None:
     page.select_option("#target", "0-4")
     page.fill("#move-relation", "evaluation")
     page.click("#attach")
+    page.click("[data-answer=add]")
     page.wait_for_selector("[data-unit='3-4'] .label .name:has-text('evaluation')")
     settle(page)
     for format in ("json", "rs4", "rs3", "dis"):
@@ -257,9 +258,219 @@ def test_alternatives_and_another_parser(page: Any) -> None:
         "items => items.map(item => item.getAttribute('aria-label'))"
     )
     assert after != before
-    page.select_option("#parser", "li2014/gum")
-    page.click("#again")
-    page.wait_for_selector("#facts:has-text('li2014')")
+    page.click("#parsing summary")
+    page.select_option("#parser", "neural/scidtb")
+    page.select_option("#segmenter", "neural")
+    with page.expect_request("**/api/parse") as asked:
+        page.click("#again")
+    wanted = {"parser": "neural", "model": "scidtb", "segmenter": "neural"}
+    assert wanted.items() <= asked.value.post_data_json.items()
+    page.wait_for_selector("#facts:not(:has-text('edited'))")
+    settle(page)
+    page.click("#undo")  # also what was chosen before the text was parsed again
+    page.wait_for_selector("#facts:has-text('edited')")
+    settle(page)
+    assert after == page.locator("#canvas [role=treeitem]").evaluate_all(
+        "items => items.map(item => item.getAttribute('aria-label'))"
+    )
+
+
+def relabel(page: Any, unit: str, relation: str) -> None:
+    page.click(f"[data-unit='{unit}'] .words")
+    page.fill("#relation", relation)
+    page.press("#relation", "Enter")
+    page.wait_for_selector(f"[data-unit='{unit}'] .label .name:has-text('{relation}')")
+    settle(page)
+
+
+def test_work_is_kept(page: Any, tmp_path: Path) -> None:
+    open_parse(page, four())
+    relabel(page, "1-2", "causal-result")
+    assert page.title() == "a · Rhetorica"
+    page.reload()
+    settle(page)
+    page.wait_for_selector("body[data-ready]")
+    assert "causal-result" in labels(page)
+    page.click("#undo")
+    page.wait_for_selector("[data-unit='1-2'] .label .name:has-text('cause')")
+    page.click("#redo")
+    page.wait_for_selector("[data-unit='1-2'] .label .name:has-text('causal-result')")
+    settle(page)
+    page.click("#documents summary")
+    page.fill("#name", "my / tree")
+    page.press("#name", "Enter")
+    page.wait_for_selector("#documents-name:has-text('my / tree')")
+    assert page.title() == "my / tree · Rhetorica"
+    path = saved(page, "json", tmp_path)
+    assert (path.name, read_back(path).id) == ("my - tree.json", "my / tree")
+    page.click("#new")
+    page.fill("#input", "Half a thou")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert page.input_value("#input") == "Half a thou"
+    page.click("#recent-list button:has-text('my / tree')")
+    settle(page)
+    assert "causal-result" in labels(page)
+
+
+def test_several_documents(page: Any) -> None:
+    open_parse(page, four())
+    relabel(page, "1-2", "causal-result")
+    other = Parse(
+        Document.from_edus(["One", "and two."]), RSTTree(2, (Join(0, 1, 2, "NN", "list"),))
+    )
+    files = [
+        {"name": f"{name}.rs3", "mimeType": "", "buffer": write(parse, "rs3").encode()}
+        for name, parse in [("b", other), ("c", four())]
+    ]
+    page.set_input_files("#open", files)
+    page.wait_for_selector("#documents-list li:nth-child(3)", state="attached")
+    page.wait_for_selector("#documents-name:text-is('b')")
+    wait_for_edus(page, 2)
+    page.set_input_files("#open", files[0])  # the same again is not another
+    settle(page)
+    page.click("#documents summary")
+    names = page.locator("#documents-list span").all_inner_texts()
+    assert sorted(names) == ["a", "b", "c"]
+    page.click("#documents-list button:has-text('a')")
+    wait_for_edus(page, 4)
+    assert "causal-result" in labels(page)
+    assert page.is_enabled("#undo")
+    page.click("#documents summary")
+    page.click("#documents-list .current .delete")
+    page.click("[data-answer=delete]")
+    page.wait_for_selector("body[data-state=start]")
+    assert sorted(page.locator("#recent-list span").all_inner_texts()) == ["b", "c"]
+
+
+def test_two_windows_do_not_overwrite_each_other(page: Any) -> None:
+    open_parse(page, four())
+    other = page.context.new_page()
+    other.goto(page.url)
+    settle(other)
+    relabel(page, "1-2", "causal-result")
+    relabel(other, "1-2", "purpose-goal")
+    assert other.inner_text("#documents-name") == "a (this window)"
+    page.reload()
+    settle(page)
+    page.click("#documents summary")
+    assert sorted(page.locator("#documents-list span").all_inner_texts()) == [
+        "a",
+        "a (this window)",
+    ]
+
+
+def test_cancel(page: Any) -> None:
+    page.route("**/api/parse", lambda route: None)  # never answered
+    page.fill("#input", TEXT)
+    page.click("#parse")
+    page.wait_for_selector("#busy-text:has-text('Parsing 14 words with neural · 1 s')")
+    assert page.is_disabled("#parse")
+    with page.expect_event("requestfailed") as failed:
+        page.click("#cancel")
+    assert failed.value.url.endswith("/api/parse")
+    assert page.is_hidden("#busy")
+    assert page.is_enabled("#parse")
+    assert page.input_value("#input") == TEXT
+    page.unroute("**/api/parse")
+    page.click("#parse")
+    settle(page)
+
+
+def test_escape_keeps_the_place(page: Any) -> None:
+    open_parse(page, four())
+    page.focus("#canvas")
+    for key in ("End", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_selector("#relation:focus")
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#inspector")
+    assert page.get_attribute("#canvas", "aria-activedescendant") == "item-3-4"
+    page.keyboard.press("ArrowUp")
+    assert page.get_attribute("#canvas", "aria-activedescendant") == "item-2-3"
+    assert page.is_hidden("#inspector")
+    page.keyboard.press("s")
+    page.wait_for_selector("[data-unit='2-3'].satellite")
+    settle(page)
+    page.keyboard.press("Enter")
+    assert page.inner_text("#inspector h2") == "EDU 3"
+
+
+def test_relations_are_of_the_kind_needed(page: Any) -> None:
+    open_parse(page, four())
+    page.click("[data-unit='1-2'] .words")
+    page.click("#inspector [data-part=both]")
+    offered = page.locator("#pick option").all_inner_texts()
+    assert "joint-list" in offered
+    assert "causal-cause" not in offered
+    page.click("[data-answer='']")
+    assert page.locator("[data-unit='1-2'].satellite").count() == 1
+    page.click("#inspector [data-part=both]")
+    page.select_option("#pick", "joint-sequence")
+    page.click("[data-answer=use]")
+    page.wait_for_selector("[data-unit='1-2'].both")
+    settle(page)
+    page.fill("#relation", "")
+    page.press("#relation", "Enter")
+    page.wait_for_selector("#toast:has-text('needs a name')")
+    assert page.input_value("#relation") == "joint-sequence"
+    page.fill("#relation", "foo bar")
+    page.press("#relation", "Enter")
+    page.click("[data-answer='']")
+    assert "foo bar" not in labels(page)
+    page.fill("#relation", "foo bar")
+    page.press("#relation", "Enter")
+    page.click("[data-answer=add]")
+    page.wait_for_selector("[data-unit='1-2'] .label .name:has-text('foo bar')")
+    settle(page)
+    page.click("#relation")  # the list, by mouse and by keyboard
+    page.click("#relation-list [data-name=joint-other]")
+    page.wait_for_selector("[data-unit='1-2'] .label .name:has-text('joint-other')")
+    settle(page)
+    page.fill("#relation", "disj")
+    page.press("#relation", "ArrowDown")
+    page.press("#relation", "Enter")
+    page.wait_for_selector("[data-unit='1-2'] .label .name:has-text('joint-disjunction')")
+
+
+def test_find(page: Any) -> None:
+    open_parse(page, four())
+    page.keyboard.press("/")
+    page.keyboard.type("we")
+    assert page.inner_text("#find-count") == "1"
+    page.keyboard.press("Enter")
+    assert page.get_attribute("#canvas", "aria-activedescendant") == "item-2-3"
+    page.keyboard.press("Escape")
+    page.click("#tab-relations")
+    page.click("[data-relation=elaboration]")
+    assert page.get_attribute("#canvas", "aria-activedescendant") == "item-3-4"
+    assert page.locator("#canvas .found").count() == 1
+
+
+CONTRASTS = """items => {
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (colour) => channels(colour).slice(0, 3).map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  return items.map((item) => {
+    for (let at = item; at.id !== "canvas"; at = at.parentNode) {
+      if (getComputedStyle(at).opacity !== "1") throw new Error("faint");
+    }
+    const pill = item.parentNode.querySelector(".pill");
+    const [a, b] = [item, pill].map((part) => light(getComputedStyle(part).fill)).sort();
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  });
+}"""
+
+
+def test_labels_can_be_read_however_unsure(page: Any) -> None:
+    parse_text(page)
+    assert page.locator("#canvas .label .sure").count() >= 2
+    for _ in ("light", "dark"):
+        contrasts = page.locator("#canvas .label text").evaluate_all(CONTRASTS)
+        assert len(contrasts) > 4
+        assert min(contrasts) >= 4.5
+        page.click("#theme")
 
 
 def test_script_in_the_text_stays_text(page: Any, tmp_path: Path) -> None:
@@ -309,17 +520,34 @@ def test_what_cannot_be_read_is_said(page: Any) -> None:
     ]:
         page.set_input_files("#open", {"name": name, "mimeType": "", "buffer": content.encode()})
         page.wait_for_selector(f"#toast:has-text('{message}')")
+    for name, message in [("a.docx", "Word document"), ("a.PDF", "a PDF"), ("a.html", "web page")]:
+        page.set_input_files("#open", {"name": name, "mimeType": "", "buffer": b"<html>"})
+        page.wait_for_selector(f"#toast:has-text('{message}')")
+        assert ".txt" in page.inner_text("#toast")
     page.click("#parse")
     page.wait_for_selector("#toast:has-text('no text yet')")
     assert page.get_attribute("body", "data-state") == "start"
 
 
 def test_small_screens(page: Any, tmp_path: Path) -> None:
-    page.set_viewport_size({"width": 420, "height": 800})
-    open_parse(page, four())
-    page.click("#text [data-edu='1']")
-    width = page.evaluate("document.documentElement.scrollWidth")
-    assert width <= 420
+    page.set_viewport_size({"width": 390, "height": 800})
+    count = 12
+    words = "a unit with so many words that it needs more than one line on a telephone"
+    joins = tuple(Join(i, i + 1, count, "NS", "adversative-concession") for i in range(count - 1))
+    open_parse(page, Parse(Document.from_edus([words] * count, id="a"), RSTTree(count, joins)))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    box = page.locator("#canvas").bounding_box()
+    page.click("#text [data-edu='7']")
+    page.wait_for_selector("#inspector:not([hidden])")
+    page.wait_for_function("document.querySelector('#canvas').clientHeight < 500")
+    box = page.locator("#canvas").bounding_box()
+    row = page.locator("[data-unit='7-8'] .words").bounding_box()
+    assert box["y"] <= row["y"]
+    assert row["y"] + row["height"] <= box["y"] + box["height"]
+    assert row["x"] + row["width"] <= box["x"] + box["width"]
+    lines = page.locator("[data-unit='7-8'] .words tspan").all_text_contents()
+    assert len(lines) > 1
+    assert "".join(lines) == words
     page.screenshot(path=tmp_path / "small.png")
 
 
@@ -327,3 +555,4 @@ def test_the_description_page(page: Any, address: str) -> None:
     page.goto(f"{address}/docs")
     page.wait_for_selector("body[data-ready]")
     assert re.search(r"/api/parse\b", page.inner_text("main"))
+    assert f"curl -s {address}/api/parse" in page.inner_text("pre")

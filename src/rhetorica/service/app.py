@@ -154,7 +154,7 @@ def _add_work(app: FastAPI, limits: Limits, models: Models, workers: Workers) ->
 
     @route("edit/points", _json({"$ref": "#/components/schemas/Points"}))
     async def edit_points(request: schemas.PointsRequest) -> Response:
-        """Tell which units a unit can be hung on."""
+        """Tell which units a unit can be attached to."""
         return await answer(partial(tasks.points, limits, request))
 
     @route("dialogue", _json({"type": "object"}))
@@ -203,6 +203,10 @@ def _add_facts(app: FastAPI, limits: Limits, workers: Workers) -> None:
             },
             "relations": {
                 name: [[r.name, r.type] for r in relation_set(name).relations]
+                for name in relation_set_names()
+            },
+            "classes": {
+                name: sorted({(r.coarse, r.type) for r in relation_set(name).relations})
                 for name in relation_set_names()
             },
             "limits": {name: getattr(limits, name) for name in limits.__dataclass_fields__},

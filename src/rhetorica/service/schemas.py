@@ -158,7 +158,7 @@ class SetNuclearity(Model):
 
 
 class Reattach(Model):
-    """Hang a unit on another."""
+    """Attach a unit to another."""
 
     op: Literal["reattach"]
     unit: UnitRange
@@ -203,7 +203,7 @@ class EditRequest(Content):
 
 
 class PointsRequest(Content):
-    """Ask where a unit can be hung."""
+    """Ask where a unit can be attached."""
 
     unit: UnitRange
 
@@ -224,7 +224,7 @@ class DialogueRequest(Model):
 
 
 class Points(Model):
-    """The units that a unit can be hung on."""
+    """The units that a unit can be attached to."""
 
     points: list[tuple[int, int]]
 

@@ -103,7 +103,7 @@ def correct(limits: Limits, request: schemas.EditRequest) -> Answer:
 
 
 def points(limits: Limits, request: schemas.PointsRequest) -> Answer:
-    """Tell where a unit can be hung."""
+    """Tell where a unit can be attached."""
     parse = _one(read(limits, request))
     return as_json({"points": edit.attachment_points(parse, request.unit)})
 

@@ -1,16 +1,18 @@
-// The service, seen from the page.
+// The service, seen from the page. A signal as the last argument stops the waiting.
 
 export class Refused extends Error {}
 
-async function call(path, body) {
+async function call(path, body, signal) {
   let response;
   try {
-    response = await fetch(`/api/${path}`, body === undefined ? {} : {
+    response = await fetch(`/api/${path}`, body === undefined ? { signal } : {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
+      signal,
     });
-  } catch {
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
     throw new Refused("The service does not answer. Is it still running?");
   }
   if (response.ok) return response;
@@ -21,18 +23,20 @@ async function call(path, body) {
   throw new Refused(message);
 }
 
-const json = async (path, body) => (await call(path, body)).json();
+const json = async (path, body, signal) => (await call(path, body, signal)).json();
 const wrapped = (parse) => ({ content: parse, format: "json" });
 
-export const info = () => json("info");
-export const parseText = (text, options) => json("parse", { content: text, ...options });
-export const readFile = (content, format, name) =>
-  json("convert", { content, format, name, to: "json" });
-export const view = (parse) => json("view", wrapped(parse));
-export const edit = (parse, operations) => json("edit", { ...wrapped(parse), operations });
-export const points = async (parse, unit) =>
-  (await json("edit/points", { ...wrapped(parse), unit })).points;
-export const exported = async (parse, to) => (await call("convert", { ...wrapped(parse), to })).blob();
-export const flow = (request) => json("dialogue", request);
-export const rendered = async (parse, to, options) =>
-  (await call("render", { ...wrapped(parse), to, ...options })).blob();
+export const info = (signal) => json("info", undefined, signal);
+export const parseText = (text, options, signal) => json("parse", { content: text, ...options }, signal);
+export const readFile = (content, format, name, signal) =>
+  json("convert", { content, format, name, to: "json" }, signal);
+export const view = (parse, signal) => json("view", wrapped(parse), signal);
+export const edit = (parse, operations, signal) =>
+  json("edit", { ...wrapped(parse), operations }, signal);
+export const points = async (parse, unit, signal) =>
+  (await json("edit/points", { ...wrapped(parse), unit }, signal)).points;
+export const exported = async (parse, to, signal) =>
+  (await call("convert", { ...wrapped(parse), to }, signal)).blob();
+export const flow = (request, signal) => json("dialogue", request, signal);
+export const rendered = async (parse, to, options, signal) =>
+  (await call("render", { ...wrapped(parse), to, ...options }, signal)).blob();

@@ -1,11 +1,16 @@
-// The page: state, history, and who tells whom.
+// The page: the document at hand, its history, and who tells whom.
 
 import * as api from "./api.js";
-import { byId, h, rangeName } from "./dom.js";
+import { Documents, newDocument, remember, remembered } from "./documents.js";
+import { byId, counted, h, rangeName } from "./dom.js";
+import { Find } from "./find.js";
 import { Inspector } from "./inspector.js";
+import { Library } from "./library.js";
 import { Model, key, layoutArcs, layoutTree } from "./model.js";
+import { Relations, meant, pick, typeOf } from "./relations.js";
 import { Reading } from "./text.js";
 import { Canvas } from "./tree.js";
+import { ask, cancel, complain, isParsing, say, working } from "./work.js";
 
 const EXAMPLE = `The Night Bus
 
@@ -18,15 +23,27 @@ const KBEST = 5;
 const KBEST_CHARS = 8000;
 const MOST_UNDO = 200;
 const FOLD_DEPTH = 3;
-
-const state = {
-  info: null, parse: null, model: null, view: "rst", selected: null, folded: new Set(),
-  past: [], future: [], saved: null, name: "",
+const MOST_WORDS_IN_NAME = 6;
+// Files that hold text in a way that only other programs take out.
+const FOREIGN = {
+  ".html": "a web page", ".htm": "a web page", ".svg": "a picture", ".png": "a picture",
+  ".jpg": "a picture", ".docx": "a Word document", ".doc": "a Word document",
+  ".odt": "a word processor's document", ".rtf": "a word processor's document", ".pdf": "a PDF",
+  ".epub": "an e-book", ".zip": "an archive", ".gz": "an archive",
 };
 
-const toTree = {
-  hover: light, select: (unit) => select(unit), fold,
-  enter: () => inspector.focus(),
+const state = {
+  info: null, doc: null, model: null, view: "rst", selected: null, folded: new Set(),
+  isPanelOpen: true, isKept: true, isStopped: false, documents: null,
+};
+
+const canvas = new Canvas(byId("canvas"), {
+  hover: light, fold,
+  select: (unit, isClicked) => select(unit, { open: isClicked }),
+  enter: (unit) => {
+    select(unit, { open: true });
+    inspector.focus();
+  },
   resize: () => canvas.steadily(() => {
     layOut();
     canvas.choose(state.selected);
@@ -35,123 +52,287 @@ const toTree = {
     s: (unit) => turn(unit, "satellite"), n: (unit) => turn(unit, "nucleus"),
     b: (unit) => turn(unit, "both"),
     m: (unit) => unit.kind === "edu" && edit({ op: "merge", edu: unit.start }, [unit.start, unit.start + 1]),
-    escape: () => select(null),
-  },
-};
-const canvas = new Canvas(byId("canvas"), toTree);
-const reading = new Reading({ hover: light, select: (unit) => select(unit) });
-const inspector = new Inspector({
-  edit, hover: light, fold, select: (unit) => select(unit),
-  points: (unit) => working(() => api.points(state.parse, [unit.start, unit.end])),
-  close: () => {
-    select(null);
-    byId("canvas").focus();
+    a: (unit) => {
+      select(unit, { open: true });
+      inspector.attach();
+    },
+    escape: () => closePanel(),
   },
 });
+const reading = new Reading({
+  hover: light, select: (unit) => select(unit, { open: true }), find: (name) => find.look(name),
+});
+const inspector = new Inspector({
+  edit, turn, relabel, reattach, hover: light, fold, close: closePanel,
+  select: (unit) => select(unit, { open: true }),
+  points: (unit) => working((signal) => api.points(state.doc.parse, [unit.start, unit.end], signal)),
+});
+const find = new Find({
+  select: (unit) => select(unit), mark: (units) => {
+    canvas.mark(units);
+    reading.mark(units);
+  },
+});
+const library = new Library({ open: openKept, rename, remove });
 
-// Asking the service
+// Getting a document
 
-async function working(ask) {
-  byId("progress").hidden = false;
-  document.body.setAttribute("aria-busy", "true");
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof api.Refused)) throw error;
-    complain(error.message);
-    return null;
-  } finally {
-    byId("progress").hidden = true;
-    document.body.removeAttribute("aria-busy");
-  }
-}
-
-function complain(message) {
-  const toast = byId("toast");
-  toast.textContent = message;
-  toast.hidden = false;
-  clearTimeout(complain.timer);
-  complain.timer = setTimeout(() => { toast.hidden = true; }, 9000);
-}
-
-const say = (message) => { byId("status").textContent = message; };
-
-async function parseText(text, name = "") {
+async function parseText(text, given = "", replacing = null) {
   if (!text.trim()) return complain("There is no text yet: paste one, or drop a file.");
+  if (isParsing()) return undefined;
+  const name = given || nameOf(text);
   const [parser, model] = byId("parser").value.split("/");
+  const segmenter = byId("segmenter").value || null;
   const kbest = text.length <= KBEST_CHARS ? KBEST : 1;
-  const parse = await working(() => api.parseText(text, { parser, model, kbest, name }));
-  if (parse) await open(parse, name);
+  const about = `Parsing ${counted(countWords(text), "word")} with ${parser}`;
+  say(about);
+  const parse = await working(
+    (signal) => api.parseText(text, { parser, model, segmenter, kbest, name }, signal), about,
+  );
+  if (!parse) return undefined;
+  // To parse again is a step like any other: undo brings back what was corrected before.
+  if (replacing) return replacing === state.doc ? step(parse, "parsed again") : undefined;
+  await open(newDocument(name, parse));
   return undefined;
+}
+
+const countWords = (text) => text.trim().split(/\s+/).filter(Boolean).length;
+
+/** What a pasted text is called: its first line, or as much of it as a name can be. */
+function nameOf(text) {
+  const words = text.trim().split("\n")[0].split(/\s+/);
+  const name = words.slice(0, MOST_WORDS_IN_NAME).join(" ").slice(0, 60);
+  return name.replace(/[\p{P}\p{S}\s]+$/u, "") || "untitled";
+}
+
+async function openFiles(files) {
+  // The first stays in sight, the others are in the list.
+  const opened = [];
+  state.isStopped = false;
+  for (const file of files) {
+    if (state.isStopped) break;
+    await openFile(file);
+    if (state.doc && !opened.includes(state.doc.id)) opened.push(state.doc.id);
+  }
+  if (files.length > 1 && opened.length > 1) {
+    await openKept(opened[0]);
+    say(`${counted(opened.length, "document")} opened; Documents has them all`);
+  }
 }
 
 async function openFile(file) {
   const suffix = file.name.toLowerCase().match(/\.[a-z0-9]+$/)?.[0] ?? "";
+  const name = file.name.replace(/\.[^.]*$/, "");
   const known = Object.entries(state.info.formats)
     .find(([, format]) => format.readable && format.suffixes.includes(suffix));
-  if (file.size > state.info.limits.max_bytes) return complain("This file is too large.");
+  if (FOREIGN[suffix]) {
+    return complain(`${file.name} is ${FOREIGN[suffix]}, which cannot be read here: open it where it `
+      + "belongs and save it as plain text (.txt), or copy the text and paste it. Trees are read from "
+      + ".rs3, .rs4, .dis, .rsd and .json.");
+  }
+  if (file.size > state.info.limits.max_bytes) {
+    const megabytes = Math.round(state.info.limits.max_bytes / 1e5) / 10;
+    return complain(`${file.name} is too large: this service takes ${megabytes} MB. Cut it into parts.`);
+  }
   let content;
   try {
     content = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {
-    return complain(`${file.name} is not UTF-8 text.`);
+    return complain(`${file.name} is not text in UTF-8: save it as plain text in that encoding.`);
   }
-  const name = file.name.replace(/\.[^.]*$/, "");
+  if (/^\s*(<!doctype html|<html|<svg)/i.test(content)) {
+    return complain(`${file.name} holds a web page or a picture, not a text: copy its text and paste it.`);
+  }
   if (!known) return parseText(content, name);
-  const parse = await working(() => api.readFile(content, known[0], file.name));
-  if (parse) await open(parse, name);
+  const parse = await working((signal) => api.readFile(content, known[0], file.name, signal));
+  if (parse) await open(newDocument(name, parse));
   return undefined;
 }
 
-async function open(parse, name) {
-  Object.assign(state, { past: [], future: [], name, selected: null, saved: parse });
+async function openKept(id) {
+  const doc = await state.documents.load(id);
+  if (doc) await open(doc);
+  else complain("This document is gone: another window may have deleted it.");
+  return undefined;
+}
+
+async function open(next) {
+  const doc = await sameAs(next) ?? next;
+  cancel();
+  const before = state.doc;
+  Object.assign(state, { doc, selected: null, isPanelOpen: true });
   state.folded.clear();
-  if (!await show(parse)) return;
   document.body.dataset.state = "parsed";
+  if (!await show()) {
+    state.doc = before;
+    document.body.dataset.state = before ? "parsed" : "start";
+    return;
+  }
+  byId("input").value = "";
+  remember("draft", null);
   canvas.fit();
   byId("canvas").focus();
   const { edus, warnings } = state.model.view;
-  say(`${edus.length} units`);
+  say(`${doc.name}: ${counted(edus.length, "unit")}`);
   if (warnings.length) complain(warnings.join(" "));
+  if (doc.stamp) await enlist();  // it is kept as it is
+  else await keep();
 }
 
-async function edit(operation, then) {
-  const parse = await working(() => api.edit(state.parse, [operation]));
-  if (!parse) return;
-  const { selected } = state;
-  state.past.push(state.parse);
-  if (state.past.length > MOST_UNDO) state.past.shift();
-  state.future = [];
-  if (then) state.selected = { start: then[0], end: then[1], head: then[0], children: [] };
-  else state.selected = selected;
-  await show(parse);
-  say("corrected");
+/** A file that is opened again without having been changed is the document that there is. */
+async function sameAs(doc) {
+  if (doc.stamp) return null;
+  const content = JSON.stringify(doc.parse);
+  for (const { id, name, units } of await state.documents.list()) {
+    if (name !== doc.name || units !== doc.parse.document.edus.length) continue;
+    const kept = await state.documents.load(id);
+    if (kept && JSON.stringify(kept.parse) === content) return kept;
+  }
+  return null;
 }
 
-async function travel(from, to) {
-  if (!from.length) return;
-  to.push(state.parse);
-  await show(from.pop());
-  say(from === state.past ? "undone" : "done again");
+/** Keep the document in the browser. */
+async function keep() {
+  const { doc } = state;
+  // Until then the page is busy: whoever leaves too early is asked.
+  state.isKept = false;
+  state.isKept = await working(() => state.documents.keep(doc));
+  if (!state.isKept && !keep.hasTold) {
+    keep.hasTold = true;
+    complain("This browser cannot keep the document: export it before you leave the page.");
+  }
+  await enlist();
+}
+
+/** Show the document in the list; the page opens with it next time. */
+async function enlist() {
+  remember("current", state.doc.id);
+  await library.show(await state.documents.list(), state.doc);
+}
+
+async function rename(name) {
+  if (!name.trim()) return complain("A document needs a name.");
+  state.doc.name = name.trim();
+  state.doc.isRenamed = true;
+  return keep();
+}
+
+async function remove({ id, name }) {
+  const answer = await ask(`Delete “${name}”?`, [
+    h("p", {}, "It is kept in this browser only, with its corrections. This cannot be undone."),
+  ], [["", "Keep it"], ["delete", "Delete"]]);
+  if (answer !== "delete") return;
+  await state.documents.remove(id);
+  if (state.doc?.id === id) await startPage();
+  else await library.show(await state.documents.list(), state.doc);
+}
+
+async function startPage() {
+  cancel();
+  state.doc = null;
+  remember("current", null);
+  document.title = "Rhetorica";
+  document.body.dataset.state = "start";
+  await library.show(await state.documents.list(), null);
+  byId("input").focus();
+}
+
+// Changing it: one thing after the other, each on what the one before has made
+
+let last = Promise.resolve();
+const inTurn = (act) => {
+  last = last.then(act, act);
+  return last;
+};
+
+/** Put a parse in the place of the one at hand; undo brings that back. */
+async function step(parse, message, then) {
+  const { doc, selected } = state;
+  doc.past.push(doc.parse);
+  if (doc.past.length > MOST_UNDO) doc.past.shift();
+  doc.future = [];
+  doc.parse = parse;
+  state.selected = then ? { start: then[0], end: then[1], head: then[0], children: [] } : selected;
+  await show();
+  say(message);
+  await keep();
+}
+
+function edit(operation, then) {
+  return inTurn(async () => {
+    if (isParsing()) return complain("The text is being parsed: wait for that, or cancel it.");
+    const { doc } = state;
+    const parse = await working((signal) => api.edit(doc.parse, [operation], signal));
+    if (parse && doc === state.doc) await step(parse, "corrected", then);
+    return undefined;
+  });
+}
+
+const undo = () => travel("past", "future", "undone");
+const redo = () => travel("future", "past", "done again");
+
+function travel(from, to, message) {
+  return inTurn(async () => {
+    const { doc } = state;
+    if (!doc?.[from].length || isParsing()) return;
+    doc[to].push(doc.parse);
+    doc.parse = doc[from].pop();
+    await show();
+    say(message);
+    await keep();
+  });
+}
+
+function addRelation(name, type) {
+  state.doc.added.push([name, type]);
+}
+
+/** Change a relation, if it is one; false if not. */
+async function relabel(unit, name) {
+  const type = typeOf(state.model.part(unit));
+  const relation = await meant(relations(), name, type, addRelation);
+  if (!relation || relation === unit.relation) return false;
+  await edit({ op: "relabel", unit: [unit.start, unit.end], relation });
+  return true;
+}
+
+/** Make a unit satellite, nucleus or one of several; asks for a relation of the kind needed. */
+async function turn(unit, part) {
+  const { model } = state;
+  if (!model.byKey.has(key(unit)) || ["root", part].includes(model.part(unit))) return;
+  const now = model.part(unit) === "nucleus" ? model.partners(unit)[0].relation : unit.relation;
+  const type = typeOf(part);
+  const known = relations();
+  const relation = known.find(now, type) ?? (known.names(type).length
+    ? await pick(known, part === "both" ? "Which multinuclear relation?" : "Which relation to the nucleus?",
+      `${now} is not ${part === "both" ? "multinuclear" : "a relation of a satellite"}.`, now, type, null)
+    : now);
+  if (relation) await edit({ op: "nuclearity", unit: [unit.start, unit.end], part, relation });
+}
+
+async function reattach(unit, target, name, role) {
+  const relation = await meant(relations(), name, role === "nucleus" ? "multinuc" : "rst", addRelation);
+  if (relation) await edit({ op: "reattach", unit: [unit.start, unit.end], target, relation, role });
 }
 
 // Showing
 
-async function show(parse) {
-  const view = await working(() => api.view(parse));
-  if (!view) return false;
-  state.parse = parse;
+async function show() {
+  const { doc } = state;
+  const view = await working((signal) => api.view(doc.parse, signal));
+  if (!view || doc !== state.doc) return false;
   state.model = new Model(view);
   if (!state.model.units.length && view.dependencies) state.view = "dep";
-  reading.show(state.model);
-  const where = state.model.view.provenance;
+  reading.show(state.model, relations());
+  const { parser, edited } = view.provenance;
   byId("facts").textContent = [
-    `${view.edus.length} units`, where.parser && `by ${where.parser}`, where.edited && "edited",
+    counted(view.edus.length, "unit"), parser && `by ${parser}`, edited && "edited",
   ].filter(Boolean).join(" · ");
-  byId("sure").hidden = !parse.scores;
-  byId("undo").disabled = !state.past.length;
-  byId("redo").disabled = !state.future.length;
+  byId("sure").hidden = !doc.parse.scores;
+  byId("undo").disabled = !doc.past.length;
+  byId("redo").disabled = !doc.future.length;
   draw();
+  find.show(state.model);
   return true;
 }
 
@@ -164,7 +345,7 @@ function draw() {
   layOut();
   light(null);
   const again = state.selected && (model.byKey.get(key(state.selected)) ?? nearest(state.selected));
-  select(again ?? null, false);
+  select(again ?? null, { reveal: false });
 }
 
 function layOut() {
@@ -186,13 +367,22 @@ function light(unit) {
   reading.light(unit);
 }
 
-function select(unit, reveal = true) {
+/** `open`: also open the panel, if it was closed. */
+function select(unit, { reveal = true, open: toOpen = false } = {}) {
   state.selected = unit;
+  state.isPanelOpen ||= toOpen;
   if (unit && unfoldAround(unit)) layOut();
   canvas.choose(unit);
   reading.choose(unit, reveal);
+  inspector.show(state.model, state.isPanelOpen ? unit : null, relations(), state.folded);
   if (unit && reveal) canvas.reveal(unit);
-  inspector.show(state.model, unit, relations(), state.folded);
+}
+
+/** Back to the tree, at the place where one was. */
+function closePanel() {
+  state.isPanelOpen = false;
+  inspector.show(state.model, null);
+  byId("canvas").focus();
 }
 
 function unfoldAround(unit) {
@@ -203,16 +393,17 @@ function unfoldAround(unit) {
   return changed && state.view === "rst";
 }
 
-/** The relations to choose from: those of the model's scheme, of the file, and those in use. */
+/** The relations to choose from: of the model's scheme, of the file, those in use, those added. */
 function relations() {
-  const { parse, model, info } = state;
-  const { scheme } = model.view.provenance;
+  const { doc: { parse, added }, model, info } = state;
+  const { scheme, relations: trained = "" } = model.view.provenance;
   const used = model.units.filter((unit) => unit.role !== "root" && unit.relation !== "span")
     .map((unit) => [unit.relation, unit.above.kind === "multinuc" ? "multinuc" : "rst"]);
   const listed = parse.source?.inventory ?? [];
-  const offered = info.relations[scheme] ?? (listed.length ? [] : info.relations.gum);
-  const all = new Map([...listed, ...offered, ...used].map((pair) => [pair.join("\t"), pair]));
-  return [...all.values()].sort(([a], [b]) => a.localeCompare(b));
+  const [set, coarse] = trained.split(" ");
+  const offered = (coarse ? info.classes : info.relations)[scheme ?? set]
+    ?? (listed.length ? [] : info.relations.gum);
+  return new Relations([...listed, ...offered, ...used, ...added], info.glossary);
 }
 
 function fold(unit) {
@@ -237,26 +428,20 @@ function foldTo(depth) {
   draw();
 }
 
-function turn(unit, part) {
-  if (state.model.byKey.has(key(unit)) && state.model.part(unit) !== part) {
-    edit({ op: "nuclearity", unit: [unit.start, unit.end], part });
-  }
-}
-
 // Saving
 
 async function save(format) {
   const theme = document.documentElement.dataset.theme ?? "light";
   const isPicture = ["svg", "png", "html"].includes(format);
-  const blob = await working(() => (isPicture
-    ? api.rendered(state.parse, format, { view: state.view, theme: format === "html" ? "auto" : theme })
-    : api.exported(state.parse, format)));
+  const { parse, name, isRenamed } = state.doc;
+  const named = isRenamed ? { ...parse, document: { ...parse.document, id: name } } : parse;
+  const blob = await working((signal) => (isPicture
+    ? api.rendered(named, format, { view: state.view, theme: format === "html" ? "auto" : theme }, signal)
+    : api.exported(named, format, signal)));
   byId("export").open = false;
   if (!blob) return;
-  if (["json", "rs4", "rs3"].includes(format)) state.saved = state.parse;
-  const link = h("a", {
-    href: URL.createObjectURL(blob), download: `${state.name || "rhetorica"}.${format}`,
-  });
+  const file = name.replace(/[\\/:*?"<>|\p{C}]+/gu, "-");
+  const link = h("a", { href: URL.createObjectURL(blob), download: `${file}.${format}` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
@@ -270,32 +455,33 @@ function listen() {
     parseText(byId("input").value);
   });
   on("input", "input", () => {
-    const words = byId("input").value.trim().split(/\s+/).filter(Boolean).length;
-    byId("count").textContent = words ? `${words.toLocaleString()} words` : "";
+    const words = countWords(byId("input").value);
+    byId("count").textContent = words ? counted(words, "word") : "";
+    remember("draft", byId("input").value || null);
   });
   on("input", "keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) parseText(byId("input").value);
   });
-  on("example", "click", () => {
-    byId("input").value = EXAMPLE;
-    byId("input").dispatchEvent(new Event("input"));
-    parseText(EXAMPLE, "night-bus");
+  on("example", "click", () => parseText(EXAMPLE));
+  on("new", "click", startPage);
+  on("cancel", "click", () => {
+    state.isStopped = true;
+    cancel();
   });
-  on("new", "click", () => {
-    document.body.dataset.state = "start";
-    byId("input").focus();
+  on("again", "click", () => {
+    byId("parsing").open = false;
+    const { doc } = state;
+    parseText(doc.parse.document.text, doc.parse.document.id, doc);
   });
-  on("again", "click", () => parseText(state.parse.document.text, state.name));
   on("open", "change", () => {
-    const [file] = byId("open").files;
-    if (file) openFile(file);
+    openFiles([...byId("open").files]);
     byId("open").value = "";
   });
   on("open-label", "keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") byId("open").click();
   });
-  on("undo", "click", () => travel(state.past, state.future));
-  on("redo", "click", () => travel(state.future, state.past));
+  on("undo", "click", undo);
+  on("redo", "click", redo);
   for (const view of ["rst", "dep"]) {
     on(`view-${view}`, "click", () => {
       state.view = view;
@@ -318,33 +504,44 @@ function listen() {
   on("help", "click", () => byId("help-dialog").showModal());
   on("theme", "click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   on("toast", "click", () => { byId("toast").hidden = true; });
+  for (const choice of ["parser", "segmenter"]) on(choice, "change", nameParser);
   listenToTabs();
   listenToDrops();
   document.addEventListener("click", (event) => {
-    if (!event.target.closest("#export")) byId("export").open = false;
+    for (const menu of document.querySelectorAll("details.menu")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
   });
   document.addEventListener("keydown", shortcut);
   window.addEventListener("beforeunload", (event) => {
-    if (state.past.length && state.saved !== state.parse) event.preventDefault();
+    if (state.doc?.past.length && !state.isKept) event.preventDefault();
   });
 }
 
 function shortcut(event) {
+  const menu = event.target.closest?.("details.menu[open]");
+  if (event.key === "Escape" && menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
   const isTyping = event.target.matches?.("input, textarea, select");
   if (isTyping || document.body.dataset.state !== "parsed") return;
   const letter = event.key.toLowerCase();
   if ((event.ctrlKey || event.metaKey) && (letter === "z" || letter === "y")) {
     event.preventDefault();
-    if (letter === "y" || event.shiftKey) travel(state.future, state.past);
-    else travel(state.past, state.future);
+    if (letter === "y" || event.shiftKey) redo();
+    else undo();
   } else if (event.key === "?") {
     byId("help-dialog").showModal();
+  } else if (event.key === "/") {
+    event.preventDefault();
+    find.focus();
   }
 }
 
 function listenToTabs() {
-  const tabs = [byId("tab-text"), byId("tab-outline")];
-  const pick = (tab) => {
+  const tabs = [...document.querySelectorAll(".reading [role=tab]")];
+  const turnTo = (tab) => {
     for (const other of tabs) {
       other.setAttribute("aria-selected", String(other === tab));
       other.tabIndex = other === tab ? 0 : -1;
@@ -353,9 +550,10 @@ function listenToTabs() {
     tab.focus();
   };
   tabs.forEach((tab, i) => {
-    tab.addEventListener("click", () => pick(tab));
+    tab.addEventListener("click", () => turnTo(tab));
     tab.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowLeft" || event.key === "ArrowRight") pick(tabs[1 - i]);
+      const by = { ArrowLeft: tabs.length - 1, ArrowRight: 1 }[event.key];
+      if (by) turnTo(tabs[(i + by) % tabs.length]);
     });
   });
 }
@@ -370,35 +568,44 @@ function listenToDrops() {
     event.preventDefault();
     inside = 0;
     showing(false);
-    const [file] = event.dataTransfer.files;
-    if (file) openFile(file);
+    const files = [...event.dataTransfer.files];
+    if (files.length) openFiles(files);
     else if (event.dataTransfer.getData("text")) parseText(event.dataTransfer.getData("text"));
   });
 }
 
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
-  try {
-    localStorage.setItem("theme", theme);
-  } catch { /* private window: the choice is not kept */ }
+  remember("theme", theme);
+}
+
+function nameParser() {
+  const [parser, model] = byId("parser").value.split("/");
+  const segmenter = byId("segmenter").value;
+  byId("parsing-name").textContent = [parser, model, segmenter && `EDUs: ${segmenter}`].filter(Boolean).join(" · ");
 }
 
 async function start() {
-  let theme = null;
-  try {
-    theme = localStorage.getItem("theme");
-  } catch { /* private window */ }
-  setTheme(theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  document.documentElement.dataset.theme = remembered("theme") ?? (isDark ? "dark" : "light");
   listen();
-  state.info = await working(api.info);
+  [state.documents, state.info] = await Promise.all([Documents.open(), working(api.info)]);
   if (!state.info) return;
-  const { parsers, parser } = state.info;
+  const { parsers, parser, segmenters } = state.info;
   byId("parser").replaceChildren(...Object.entries(parsers).flatMap(([name, models]) =>
     models.map((model) => h("option", {
       value: `${name}/${model}`, selected: name === parser && model === "gum",
     }, `${name} · ${model}`))));
+  byId("segmenter").replaceChildren(h("option", { value: "" }, "the parser's own"),
+    ...Object.keys(segmenters).map((name) => h("option", { value: name }, name)));
+  nameParser();
+  byId("input").value = remembered("draft") ?? "";
+  byId("input").dispatchEvent(new Event("input"));
+  await library.show(await state.documents.list(), null);
+  const current = remembered("current") && await state.documents.load(remembered("current"));
+  if (current) await open(current);
+  else byId("input").focus();
   document.body.dataset.ready = "yes";
-  byId("input").focus();
 }
 
 start();

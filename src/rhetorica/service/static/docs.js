@@ -30,6 +30,7 @@ function fields(schema) {
       resolve(part).description ?? ""].filter(Boolean).join("; ")))));
 }
 
+byId("address").textContent = location.origin;
 byId("about").textContent = description.info.description.replaceAll("`", "");
 for (const [path, methods] of Object.entries(description.paths)) {
   for (const [method, operation] of Object.entries(methods)) {

@@ -2,9 +2,13 @@
 
 import { byId, clip, h, percent, present, rangeName } from "./dom.js";
 import { key } from "./model.js";
+import { relationField, typeOf } from "./relations.js";
 
 export class Inspector {
-  /** `actions`: edit(operation, select), points(unit), hover(unit|null), fold(unit), close(). */
+  /**
+   * `actions`: edit(operation, select), turn(unit, part), relabel(unit, name), points(unit),
+   * reattach(unit, target, relation, role), hover(unit|null), select(unit), fold(unit), close().
+   */
   constructor(actions) {
     this.box = byId("inspector");
     this.actions = actions;
@@ -15,6 +19,14 @@ export class Inspector {
 
   focus() {
     this.box.querySelector("input, select, button:not(.close)")?.focus();
+  }
+
+  /** Open the form that attaches the unit elsewhere. */
+  attach() {
+    const section = byId("move");
+    if (!section) return;
+    section.open = true;
+    section.querySelector("summary").focus();
   }
 
   show(model, unit, relations, folded) {
@@ -28,7 +40,7 @@ export class Inspector {
         h("h2", {}, rangeName(unit.start, unit.end)),
         h("button", { type: "button", class: "button icon close", "aria-label": "Close", onclick: () => this.actions.close() }, "×")),
       h("blockquote", {}, clip(model.text(unit, 500), 240)),
-      ...(isKnown ? [this.#hangs(unit), this.#move(unit)] : [h("p", { class: "faint" },
+      ...(isKnown ? [this.#role(unit), this.#move(unit)] : [h("p", { class: "faint" },
         "Only trees without crossing arcs can be corrected here.")]),
       ...(isKnown && unit.kind === "edu" ? [this.#cut(unit)] : []),
       ...(unit.children.length ? [h("button", {
@@ -40,52 +52,37 @@ export class Inspector {
     return undefined;
   }
 
-  #relationField(id, value, kind) {
-    const names = [...new Set(this.relations.filter(([, type]) => !kind || type === kind).map(([name]) => name))];
-    const list = h("datalist", { id: `${id}-list` }, ...names.map((name) => h("option", { value: name })));
-    const input = h("input", {
-      id, list: `${id}-list`, value, maxlength: 200, spellcheck: "false", autocomplete: "off",
-    });
-    return { input, list };
-  }
-
-  #hangs(unit) {
+  #role(unit) {
     const part = this.model.part(unit);
     if (part === "root") {
-      return h("section", {}, h("p", {}, "The whole text."));
+      return h("section", {}, h("p", {}, "Root: the whole text."));
     }
     const partners = this.model.partners(unit);
-    const section = h("section", {}, h("h3", {}, "How it hangs"));
-    const hasRelation = part !== "nucleus";
-    if (hasRelation) {
-      const { input, list } = this.#relationField("relation", unit.relation, part === "both" ? "multinuc" : "rst");
-      const change = () => {
-        const relation = input.value.trim();
-        if (relation && relation !== unit.relation) {
-          this.actions.edit({ op: "relabel", unit: [unit.start, unit.end], relation });
-        }
-      };
-      input.addEventListener("change", change);
-      input.addEventListener("keydown", (event) => {
-        if (event.key === "Enter") change();
-      });
-      // All names are offered, not only those that go with what stands there.
-      input.addEventListener("focus", () => input.select());
-      section.append(h("label", { class: "field" }, "Relation", input, list));
+    const section = h("section", {}, h("h3", {}, "Role and relation"));
+    if (part !== "nucleus") {
+      const { input, box } = relationField("relation", unit.relation, this.relations, typeOf(part),
+        (name) => this.actions.relabel(unit, name));
+      const p = unit.p?.relation;
+      section.append(h("div", { class: "field" }, h("label", { for: input.id }, "Relation"), box));
+      const meaning = this.relations.meaning(unit.relation);
+      section.append(...present([
+        p === undefined ? null : h("p", { class: "faint note", id: "relation-sure" },
+          p >= 0.995 ? "sure" : `the parser is ${percent(p)} sure of it`),
+        meaning ? h("p", { class: "faint note", id: "meaning" }, meaning.definition) : null,
+      ]));
     }
     const choice = (name, label, isPossible = true) => h("button", {
       type: "button", class: "button", "data-part": name, "aria-pressed": String(part === name),
-      disabled: !isPossible,
-      onclick: () => part !== name && this.actions.edit({ op: "nuclearity", unit: [unit.start, unit.end], part: name }),
+      disabled: !isPossible, onclick: () => this.actions.turn(unit, name),
     }, label);
     const isMovable = part !== "nucleus" || partners.length === 1;
     section.append(h("div", { class: "segmented", role: "group", "aria-label": "Nuclearity" },
       choice("satellite", "Satellite", isMovable),
       choice("nucleus", "Nucleus", part !== "both" || partners.length === 1),
-      choice("both", "Both nuclei", isMovable)));
-    const phrase = { satellite: "of", nucleus: "with satellite", both: "beside" }[part];
+      choice("both", "Multinuclear", isMovable)));
+    const phrase = { satellite: "attached to", nucleus: "with the satellite", both: "together with" }[part];
     section.append(h("p", { class: "faint partners" }, `${phrase} `, ...partners.slice(0, 6).flatMap((other, i) => [
-      i ? ", " : "", this.#mention(other)])));
+      i ? ", " : "", this.#mention(other)]), partners.length > 6 ? " …" : ""));
     return section;
   }
 
@@ -99,12 +96,14 @@ export class Inspector {
   #move(unit) {
     const part = this.model.part(unit);
     if (part === "root" || part === "nucleus") return null;
-    const section = h("details", { class: "section", id: "move" }, h("summary", {}, "Hang it elsewhere"));
+    const section = h("details", { class: "section", id: "move" }, h("summary", {}, "Attach elsewhere"));
     section.addEventListener("toggle", async () => {
       if (!section.open || section.dataset.ready) return;
       section.dataset.ready = "yes";
       const points = await this.actions.points(unit);
+      if (!points?.length) return section.append(h("p", { class: "faint" }, "There is nowhere else to attach it."));
       section.append(this.#moveForm(unit, points));
+      return byId("target")?.focus();
     });
     return section;
   }
@@ -118,22 +117,29 @@ export class Inspector {
       h("option", { value: point.join("-") }, describe(point))));
     const role = h("select", { id: "role" },
       h("option", { value: "satellite" }, "as its satellite"),
-      h("option", { value: "nucleus" }, "as a nucleus beside it"));
-    const { input, list } = this.#relationField("move-relation", unit.relation);
+      h("option", { value: "nucleus" }, "as a nucleus, multinuclear"));
+    role.value = this.model.part(unit) === "both" ? "nucleus" : "satellite";
+    const slot = h("div", { class: "field" });
+    let field = null;
+    const offer = () => {
+      const type = role.value === "nucleus" ? "multinuc" : "rst";
+      const value = this.relations.find(unit.relation, type) ?? this.relations.like(unit.relation, type) ?? "";
+      field = relationField("move-relation", value, this.relations, type);
+      slot.replaceChildren(h("label", { for: "move-relation" }, "Relation"), field.box);
+    };
+    role.addEventListener("change", offer);
+    offer();
     target.addEventListener("change", () => this.actions.hover(this.model.byKey.get(target.value)));
     target.addEventListener("blur", () => this.actions.hover(null));
     const submit = (event) => {
       event.preventDefault();
-      this.actions.edit({
-        op: "reattach", unit: [unit.start, unit.end], target: target.value.split("-").map(Number),
-        relation: input.value.trim(), role: role.value,
-      });
+      this.actions.reattach(unit, target.value.split("-").map(Number), field.input.value, role.value);
     };
     return h("form", { onsubmit: submit },
-      h("label", { class: "field" }, "On", target),
-      h("label", { class: "field" }, "How", role),
-      h("label", { class: "field" }, "Relation", input, list),
-      h("button", { class: "button wide", type: "submit", id: "attach" }, "Hang it there"));
+      h("label", { class: "field" }, "To", target),
+      h("label", { class: "field" }, "Role", role),
+      slot,
+      h("button", { class: "button wide", type: "submit", id: "attach" }, "Attach"));
   }
 
   #cut(unit) {
@@ -171,24 +177,26 @@ export class Inspector {
 
   /** What the new part of a split unit is, until someone says better. */
   #default() {
-    const names = this.relations.filter(([, type]) => type === "rst").map(([name]) => name);
+    const names = this.relations.names("rst");
     return names.find((name) => name.toLowerCase().startsWith("elaboration")) ?? names[0] ?? "elaboration";
   }
 
   #sureness(unit) {
     const { dependencies } = this.model.view;
+    // A nucleus shares its join, and what is known of that, with its nearest satellite.
+    const own = this.model.part(unit) === "nucleus" ? "relation of its satellite" : "relation";
     const rows = [
       ["begins here", this.model.edus[unit.start].p],
       ["is a unit", unit.p?.span],
       ["nuclearity", unit.p?.nuclearity],
-      ["relation", unit.p?.relation],
+      [own, unit.p?.relation],
       ["head", unit.p ? undefined : dependencies?.p_heads[unit.head]],
       ["relation to head", unit.p ? undefined : dependencies?.p_relations[unit.head]],
     ].filter(([, p]) => p !== undefined);
     if (!rows.length) return null;
-    return h("section", {}, h("h3", {}, "How sure"), h("dl", { class: "bars" }, ...rows.flatMap(([name, p]) => [
+    return h("section", {}, h("h3", {}, "How sure the parser is"), h("dl", { class: "bars" }, ...rows.flatMap(([name, p]) => [
       h("dt", {}, name),
-      h("dd", {}, h("meter", { min: 0, max: 1, value: p }), ` ${percent(p)}`)])));
+      h("dd", {}, h("meter", { min: 0, max: 1, value: p, "aria-label": name }), h("span", {}, percent(p)))])));
   }
 
   #alternatives(unit) {
@@ -199,13 +207,13 @@ export class Inspector {
         ranks, label: `${part === "both" ? "nucleus" : part}, ${relation}, with ${rangeName(start, end)}`,
       })),
       ...arcs.map(({ choice: [head, relation], ranks }) => ({
-        ranks, label: head < 0 ? "centre of the text" : `${relation} of EDU ${head + 1}`,
+        ranks, label: head < 0 ? "root of the text" : `${relation} of EDU ${head + 1}`,
       })),
     ];
     if (!choices.length) return null;
     return h("section", { id: "alternatives" }, h("h3", {}, "Alternatives"),
       h("ul", { class: "choices" }, ...choices.map(({ label, ranks }) => h("li", {},
-        h("span", {}, label, h("small", { class: "faint" }, ` in ${ranks.length} of the ${this.model.view.alternatives} best trees`)),
+        h("span", {}, label, h("small", { class: "faint" }, ` in ${ranks.length} of the parser's ${this.model.view.alternatives} best trees`)),
         h("button", {
           type: "button", class: "button", title: "Take the whole tree that has this",
           onclick: () => this.actions.edit({ op: "choose", rank: ranks[0] }),

@@ -1,15 +1,17 @@
-// The running text with its units marked, and the outline of the central ones.
+// The running text with its units marked, the outline of the nuclei, the relations that there are.
 
 import { byId, h } from "./dom.js";
 
 export class Reading {
-  /** `actions`: hover(unit|null), select(unit). */
+  /** `actions`: hover(unit|null), select(unit), find(relation). */
   constructor(actions) {
+    this.actions = actions;
     this.box = byId("text");
     this.list = byId("outline-list");
     this.slider = byId("depth");
     this.lit = [];
     this.chosen = [];
+    this.found = [];
     for (const place of [this.box, this.list]) {
       const unitAt = (event) => {
         const edu = event.target.closest?.("[data-edu]")?.dataset.edu;
@@ -30,8 +32,9 @@ export class Reading {
       ?? { start: edu, end: edu + 1, head: edu, kind: "edu", children: [] };
   }
 
-  show(model) {
+  show(model, relations) {
     this.model = model;
+    this.#relations(relations);
     this.spans = model.edus.map((edu, i) => h("span", {
       class: i % 2 ? "edu odd" : "edu", "data-edu": i, "data-number": i + 1,
     }, edu.text));
@@ -68,6 +71,41 @@ export class Reading {
   choose(unit, reveal) {
     this.chosen = this.#mark(this.chosen, unit, "chosen");
     if (unit && reveal) this.spans[unit.head]?.scrollIntoView({ block: "nearest" });
+  }
+
+  mark(units) {
+    for (const span of this.found) span.classList.remove("found");
+    this.found = units.filter((unit) => unit.kind === "edu").map((unit) => this.spans[unit.start]);
+    for (const span of this.found) span.classList.add("found");
+  }
+
+  /** Which relations there are, how often, and what they mean; then those that could be. */
+  #relations(relations) {
+    const counts = new Map();
+    for (const unit of this.model.units) {
+      const part = this.model.part(unit);
+      if (part !== "satellite" && part !== "both") continue;
+      // The nuclei of a group share one relation.
+      if (part === "both" && unit.above.children.find((other) => other.role === "nucleus") !== unit) continue;
+      const name = `${part}\t${unit.relation}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    const entry = (part, name, count) => h("li", { class: part },
+      h("button", {
+        type: "button", class: "plain", "data-relation": name, disabled: !count,
+        title: count ? "Find these" : null, onclick: () => this.actions.find(name),
+      }, h("span", {}, name), h("small", {}, count ? `${count}` : "")),
+      relations.meaning(name) ? h("p", {}, relations.meaning(name).definition,
+        relations.meaning(name).example ? h("em", {}, relations.meaning(name).example) : "") : null);
+    const used = [...counts].sort((a, b) => b[1] - a[1]).map(([both, count]) => {
+      const [part, name] = both.split("\t");
+      return entry(part, name, count);
+    });
+    const others = [["satellite", "rst"], ["both", "multinuc"]].flatMap(([part, type]) =>
+      relations.names(type).filter((name) => !counts.has(`${part}\t${name}`)).map((name) => entry(part, name, 0)));
+    byId("relations-used").replaceChildren(...used);
+    byId("relations-other").replaceChildren(...others);
+    byId("relations-rest").hidden = !others.length;
   }
 
   #mark(before, unit, name) {

@@ -9,12 +9,13 @@ const LARGEST = 2.5;
 const CORNER = 7;
 
 export class Canvas {
-  /** `actions`: hover(unit|null), select(unit|null), fold(unit), enter(unit), resize(), keys. */
+  /** `actions`: hover(unit|null), select(unit|null, isClicked), fold(unit), enter(unit), resize(), keys. */
   constructor(box, actions) {
     this.box = box;
     this.actions = actions;
     this.scale = 1;
     this.drawn = new Map();
+    this.found = new Set();
     this.lit = svg("rect", { class: "band lit", rx: 4 });
     this.chosen = svg("rect", { class: "band chosen", rx: 4 });
     this.world = svg("g", {}, this.chosen, this.lit);
@@ -56,6 +57,12 @@ export class Canvas {
     }
     if (unit) this.box.setAttribute("aria-activedescendant", `item-${this.idOf(unit)}`);
     else this.box.removeAttribute("aria-activedescendant");
+  }
+
+  /** Mark what was searched for. */
+  mark(units) {
+    this.found = new Set(units.map((unit) => this.idOf(unit)));
+    for (const [id, group] of this.drawn) group.classList.toggle("found", this.found.has(id));
   }
 
   idOf(unit) {
@@ -159,6 +166,7 @@ export class Canvas {
     }
     for (const [name, value] of Object.entries(attributes)) group.setAttribute(name, value);
     if (isSelected) group.classList.add("selected");
+    if (this.found.has(item.id)) group.classList.add("found");
     group.item = item;
     return group;
   }
@@ -192,7 +200,7 @@ export class Canvas {
       const item = itemAt(event);
       if (!item) this.actions.select(null);
       else if (event.target.closest(".fold")) this.actions.fold(item.unit);
-      else this.actions.select(item.unit);
+      else this.actions.select(item.unit, true);
     });
     box.addEventListener("dblclick", (event) => {
       const item = itemAt(event);
