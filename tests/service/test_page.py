@@ -22,7 +22,7 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     """The page, freshly opened; errors in it, and requests to elsewhere, fail the test."""
     context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)  # the first parse loads the model
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
     page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.type}"), dialog.dismiss()))
