@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rhetorica
-from rhetorica import DepTree, Document, Join, Parse, RSTTree, Span
+from rhetorica import DepTree, Document, Join, Parse, RSTTree, Span, Token
 from rhetorica.errors import Mismatch
 from rhetorica.evaluate import Counts, Key, Report, evaluate
 from rhetorica.formats.rs3 import read_rs3
@@ -110,6 +110,21 @@ def test_signatures_tell_what_the_data_are():
     assert report.signature(Key("attachment", "labelled", "arcs")).startswith(
         "attachment:labelled|labels:as-is|edus:predicted|same-unit:kept|multinuclear:as-is|"
     )
+
+
+def test_signatures_tell_whose_syntax_it_was():
+    doc = document("It", "rained")
+    words = (
+        Token(0, 2, tag="PRP", head=1, deprel="nsubj"),
+        Token(3, 9, tag="VBD", head=-1, deprel="root"),
+    )
+    gold = Parse(replace(doc, tokens=words))
+    other = Parse(replace(doc, tokens=(words[0]._replace(tag="NN"), words[1])))
+    for pred, wanted in ((gold, "syntax:gold|"), (other, "syntax:predicted|")):
+        assert wanted in evaluate([gold], [pred]).table()[0].signature
+    assert "syntax" not in evaluate([gold], [Parse(doc)]).table()[0].signature
+    both = evaluate([gold, gold], [gold, other]).table()[0].signature
+    assert "syntax:predicted|" in both
 
 
 def test_a_map_without_a_name_does_not_pass_for_none():

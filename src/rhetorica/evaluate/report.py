@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from rhetorica.convert import SAME_UNIT, Convention
+from rhetorica.document import Document
 from rhetorica.errors import Mismatch, NonProjective
 from rhetorica.evaluate import attachment, labelling, parseval, segmentation
 from rhetorica.evaluate.align import Alignment, align, pair
@@ -66,7 +67,9 @@ class ComparedRow(NamedTuple):
 class DocumentScore:
     """The counts of one document, for each figure that applies to it.
 
-    ``relations`` are labels over the arcs of the dependency trees, None without trees.
+    ``relations`` are labels over the arcs of the dependency trees, None without trees. ``syntax``
+    tells whether the prediction's words, tags and dependencies are those of gold ("gold") or its
+    own ("predicted"); it is empty where the prediction has none.
     """
 
     id: str
@@ -75,6 +78,7 @@ class DocumentScore:
     relations: LabelCounts | None = None
     has_same_unit: bool = False
     given_dependencies: bool = False
+    syntax: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,8 @@ class Report:
             fields["edus"] = "gold" if all(doc.same_edus for doc in covered) else "predicted"
             if any(doc.has_same_unit for doc in covered):
                 fields["same_unit"] = "kept"
+        if known := {doc.syntax for doc in covered if doc.syntax}:
+            fields["syntax"] = "gold" if known == {"gold"} else "predicted"
         if key.metric in ("attachment", "labelling"):
             as_given = covered and all(doc.given_dependencies for doc in covered)
             fields["multinuclear"] = "as-is" if as_given else self.convention
@@ -270,8 +276,9 @@ def _score(
         found[Key("segmentation", variant, "starts")] = segmentation.counts(
             gold, pred, variant=variant, alignment=alignment
         )
+    syntax = _syntax(gold.document, pred.document)
     if gold.source is None or pred.source is None:
-        return DocumentScore(gold.id, alignment.same_edus, found)
+        return DocumentScore(gold.id, alignment.same_edus, found, syntax=syntax)
     found |= _parseval(gold, pred, labels, alignment)
     gold_tree, pred_tree = (parse.dependencies_as(convention) for parse in (gold, pred))
     arcs = attachment.match(
@@ -290,7 +297,20 @@ def _score(
         ),
         not SAME_UNIT.isdisjoint((*gold_tree.relations, *pred_tree.relations)),
         isinstance(gold.source, DepTree) and isinstance(pred.source, DepTree),
+        syntax,
     )
+
+
+def _syntax(gold: Document, pred: Document) -> str:
+    """Tell whose syntax a prediction had."""
+
+    def of(doc: Document) -> list[tuple[object, ...]]:
+        return [(t.start, t.end, t.tag, t.head, t.deprel) for t in doc.tokens if t.deprel]
+
+    known = of(pred)
+    if not known:
+        return ""
+    return "gold" if known == of(gold) else "predicted"
 
 
 def _parseval(
