@@ -3,7 +3,9 @@
     python benchmarks/parsing.py ../shared/data/gum --corpus gum --parsers li2014
 
 Prints Markdown with one row a parser and setting, and the signatures. "raw" means from the bare
-text: the pipeline's own sentences, syntax and EDUs; relations are compared by coarse class.
+text: the pipeline's own sentences, syntax and EDUs; relations are compared by coarse class. With
+gold EDUs, sentences and paragraphs are gold, too; parsers that read syntax are scored with gold and
+with automatic syntax (``--syntax neural``: that of the neural model).
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ def main() -> None:
     arguments.add_argument("--parsers", nargs="*", default=PARSERS)
     arguments.add_argument("--segmenter", help="else each parser's own choice")
     arguments.add_argument("--model", help="a model folder, else the one that ships")
+    arguments.add_argument("--syntax", help="front end for parsers that need one: neural")
     options = arguments.parse_args()
     golds = list(read_corpus(options.corpus, options.folder, options.split))
     relations = relation_set(options.corpus)
@@ -47,9 +50,18 @@ def main() -> None:
     print("|" + "---|" * 10)
     for name in options.parsers:
         model = options.model or options.corpus
-        pipeline = load("en", parser=name, model=model, segmenter=options.segmenter)
+        reads = "syntax" in PARSERS[name].needs
+        pipeline = load(
+            "en",
+            parser=name,
+            model=model,
+            segmenter=options.segmenter,
+            syntax=options.syntax if reads else None,
+        )
+        bare = [replace(parse.document, tokens=(), constituency=()) for parse in golds]
         inputs = {
-            "gold EDUs, syntax": [parse.document for parse in golds],
+            **({"gold EDUs and syntax": [parse.document for parse in golds]} if reads else {}),
+            "gold EDUs": bare,
             "raw text": [Document(parse.document.text, id=parse.id) for parse in golds],
             "raw text, one line": [
                 Document(" ".join(parse.document.text.split()), id=parse.id) for parse in golds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ import pytest
 import spacy
 
 import rhetorica
-from rhetorica import Document, kernels, load
+from rhetorica import Document, Span, Token, kernels, load
 from rhetorica.errors import InvalidDocument, InvalidRecipe, ModelError, UnknownName
+from rhetorica.models import store
 from rhetorica.pipeline import PARSERS, SEGMENTERS, Pipeline, Recipe, load_parser, load_segmenter
+from rhetorica.text import annotate
 
 TEXT = "We stayed at home because it rained. It was late, but nobody slept."
 RECIPES = [
@@ -156,6 +159,34 @@ def test_halves_of_characters_stay_in_the_text(name: str) -> None:
     parse = load(parser=name)(text)
     assert parse.document.text == text
     assert len(parse.edus) == 2
+
+
+def test_the_fast_parser_is_the_small_model() -> None:
+    parse = load(parser="neural-fast", model="scidtb")("We stayed at home because it rained.")
+    assert parse.provenance["parser"] == "neural-fast"
+    assert parse.provenance["model"] == "en_neural"
+    assert parse.provenance["scheme"] == "scidtb"
+
+
+def test_neural_syntax_wants_a_model_that_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = store.models
+
+    def without(*args: Any, **kwargs: Any) -> list[store.Config]:
+        return [model for model in every(*args, **kwargs) if not model.settings.get("tags")]
+
+    monkeypatch.setattr(store, "models", without)
+    with pytest.raises(ModelError, match="rhetorica-en"):
+        load(parser="li2014", syntax="neural")
+
+
+def test_any_front_end_will_do() -> None:
+    def one_word(docs: Iterable[Document]) -> Iterator[Document]:
+        for doc in docs:
+            whole = Span(0, len(doc.text))
+            token = Token(*whole, tag="NN", head=-1, deprel="root")
+            yield replace(doc, tokens=(token,), sentences=(whole,))
+
+    assert annotate("It rained.", one_word).tokens[0].end == 10
 
 
 def test_matrix_products_keep_to_one_thread() -> None:

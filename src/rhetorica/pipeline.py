@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument, InvalidRecipe, ModelError, UnknownName
 from rhetorica.kernels import numeric_threads
+from rhetorica.languages import FrontEnd
 from rhetorica.models import store
 from rhetorica.parses import Parse, Scores
 from rhetorica.protocols import Parser, Segmenter, TextSegmenter
@@ -35,6 +36,7 @@ Layer = Literal["tokens", "syntax", "edus", "tree"]
 AUTO = "auto"
 DEFAULT_PARSER = DEFAULT_SEGMENTER = "neural"
 DEFAULT_MODEL = "gum"
+NEURAL_SYNTAX = "neural"
 _SYNTAX: frozenset[Layer] = frozenset({"tokens", "syntax"})
 _EDUS: frozenset[Layer] = frozenset({"edus"})
 _TREE: frozenset[Layer] = frozenset({"tree"})
@@ -46,7 +48,8 @@ class Offer:
     """A parser or segmenter that can be had by name: what it needs of a document, what it gives.
 
     ``where`` names its class, imported when wanted, ``kind`` that of the models it reads, and
-    ``options`` what a pipeline may set without another model.
+    ``options`` what a pipeline may set without another model. Where several models of one parser
+    are installed the best is taken, unless a ``folder`` is named, under a name of its own.
     """
 
     name: str
@@ -57,6 +60,13 @@ class Offer:
     languages: tuple[str, ...] = ("en",)
     kind: store.Kind = "parser"
     options: frozenset[str] = frozenset()
+    folder: str = ""
+    reads: str = ""
+
+    @property
+    def family(self) -> str:
+        """The name that its models have."""
+        return self.reads or self.name
 
     @property
     def made(self) -> Any:
@@ -73,9 +83,14 @@ _segmenter = partial(Offer, needs=_SYNTAX, gives=_EDUS, kind="segmenter")
 _SEARCH = frozenset({"beam", "samples"})
 PARSERS = _table(
     Offer("neural",
-          "a small pretrained encoder, RST trees and dependencies; needs no syntax (default)",
+          "a pretrained encoder, RST trees and dependencies, the best model installed; needs no "
+          "syntax (default)",
           "rhetorica.parsers.neural:NeuralParser",
           frozenset(), _EDUS | _TREE, options=frozenset({"scheme", "threads"})),
+    Offer("neural-fast", "the same with a small encoder: less good, several times as fast",
+          "rhetorica.parsers.neural:NeuralParser",
+          frozenset(), _EDUS | _TREE, options=frozenset({"scheme", "threads"}),
+          folder="en_neural", reads="neural"),
     Offer("li2014", "discourse dependencies, linear model and exact decoding (Li et al. 2014)",
           "rhetorica.parsers.li2014:Li2014Parser"),
     Offer("shift-reduce",
@@ -89,6 +104,7 @@ PARSERS = _table(
 )  # fmt: skip
 SEGMENTERS = _table(
     replace(PARSERS["neural"], about="the neural parser's own; needs no syntax", gives=_EDUS),
+    replace(PARSERS["neural-fast"], about="that of the small neural parser", gives=_EDUS),
     _segmenter("crf", "Heilman & Sagae (2015) with features of our own",
                "rhetorica.segmenters.crf:CRFSegmenter"),
     _segmenter("logistic", "CODRA's (Joty et al. 2015)",
@@ -106,7 +122,8 @@ class Recipe:
 
     Without a ``parser`` texts are only segmented; "auto" is the best that is installed for the
     language and model. Without a ``segmenter``, the parser's own is used, or the CRF. ``model``
-    names a treebank or a folder, ``syntax`` a spaCy pipeline in place of ours. ``options`` may
+    names a treebank or a folder, ``syntax`` what to have in place of our spaCy pipeline: another
+    one, or "neural", the syntax of the best neural model, which needs no spaCy. ``options`` may
     hold ``threads`` (for matrix products; 1) and those of the parser, such as ``beam``.
 
     >>> recipe = Recipe(parser="shift-reduce", options={"beam": 4, "samples": 0})
@@ -198,7 +215,7 @@ class Pipeline:
         recipe: Recipe,
         parser: Parser | None,
         segmenter: Segmenter | None,
-        syntax: Language | None = None,
+        syntax: Language | FrontEnd | None = None,
     ) -> None:
         self.recipe, self.parser, self.segmenter, self.syntax = recipe, parser, segmenter, syntax
         self._annotates = any("syntax" in offer.needs for offer in recipe.offers)
@@ -304,7 +321,8 @@ def load(
     ``parser`` and ``segmenter`` are names of `PARSERS` and `SEGMENTERS`; "auto" is the best parser
     that is installed. ``model`` names the treebank whose conventions and relations to follow (gum:
     general text with GUM's relations; scidtb: scientific abstracts), or a model folder. ``syntax``
-    may be any spaCy pipeline with a tagger and a parser, or its name, in place of ours. Options
+    may be any spaCy pipeline with a tagger and a parser, or its name, in place of ours, or
+    "neural": the syntax of the best neural model that has one, which needs no spaCy. Options
     are those of `Recipe`.
     """
     if isinstance(language, Recipe):
@@ -315,7 +333,7 @@ def load(
     recipe = _settled(recipe)
     if syntax is not None:
         recipe.require_syntax()
-    nlp = _spacy(recipe.syntax) if recipe.syntax else cast("Language | None", syntax)
+    nlp = _front_end(recipe.syntax) if recipe.syntax else cast("Language | None", syntax)
     chosen: Parser | None = None
     found: Segmenter | None = None
     options, bank = dict(recipe.options), recipe.model
@@ -365,13 +383,17 @@ def _made(
         shared = _weights(made, config.folder.resolve())
     banks = config.treebanks
     wanted: dict[str, Any] = {"scheme": bank} if len(banks) > 1 else {}
+    if offer.reads:
+        wanted["name"] = offer.name
     wanted |= {name: value for name, value in (options or {}).items() if name in offer.options}
     return shared.like(**wanted), bank
 
 
 def _chosen(offer: Offer, model: str, language: str) -> tuple[store.Config, str]:
     """Return the model that a parser or segmenter gets, and the treebank to follow."""
-    config = store.find(offer.kind, offer.name, model, language)
+    every = {bank for found in store.models(offer.kind, offer.family) for bank in found.treebanks}
+    folder = offer.folder if model in every else ""
+    config = store.find(offer.kind, offer.family, folder or model, language)
     banks = config.treebanks or (DEFAULT_MODEL,)
     return config, model if model in banks else banks[0]
 
@@ -385,10 +407,12 @@ def models_of(recipe: Recipe) -> tuple[store.Config, ...]:
     recipe, bank = _settled(recipe), recipe.model
     found: list[store.Config] = []
     for offer in recipe.offers:
-        if store.models(offer.kind, offer.name):
+        if store.models(offer.kind, offer.family):
             config, bank = _chosen(offer, bank, recipe.language)
             found.append(config)
         bank = _segmenters_bank(bank)
+    if recipe.syntax == NEURAL_SYNTAX:
+        found.append(_neural_syntax())
     if not recipe.syntax and any("syntax" in offer.needs for offer in recipe.offers):
         found += store.models("syntax", language=recipe.language)
     return tuple(found)
@@ -410,6 +434,30 @@ def _segmenters_bank(bank: str) -> str:
 @cache
 def _weights(made: Any, folder: Path) -> Any:
     return made.load(folder)
+
+
+def _front_end(name: str) -> Language | FrontEnd:
+    """Return what adds syntax, by its name."""
+    if name != NEURAL_SYNTAX:
+        return _spacy(name)
+    from rhetorica.parsers.neural import NeuralParser
+    from rhetorica.parsers.neural.syntax import NeuralSyntax
+
+    best = _neural_syntax()
+    with _loading:
+        parser = _weights(NeuralParser, best.folder.resolve())
+    return NeuralSyntax(parser.network).pipe
+
+
+def _neural_syntax() -> store.Config:
+    """Return the best neural model that has syntax."""
+    able = [found for found in store.models("parser", "neural") if found.settings.get("tags")]
+    if not able:
+        raise ModelError(
+            "no neural model with syntax is installed: install the package rhetorica-en "
+            "(packages/rhetorica-en), or leave syntax out"
+        )
+    return max(able, key=lambda found: found.scores.get("raw", 0.0))
 
 
 @cache

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rhetorica import Document, Span, load
+from rhetorica import Document, Span, Token, load
+from rhetorica.decode import spanning_tree
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.parsers.neural import NeuralParser, network, windows
 from rhetorica.parsers.neural.decode import EXACT, decode, decode_kbest
 from rhetorica.parsers.neural.network import Config, Network
 from rhetorica.parsers.neural.parser import spans_between
+from rhetorica.parsers.neural.syntax import NeuralSyntax, parse_words, relation_scores
 from rhetorica.parsers.neural.units import (
     EDU_FEATURES,
     SPAN_FEATURES,
@@ -25,7 +27,7 @@ from rhetorica.parsers.neural.units import (
     edu_features,
     span_features,
 )
-from rhetorica.parsers.neural.wordpiece import TYPES, Pieces, WordPiece
+from rhetorica.parsers.neural.wordpiece import TYPES, Pieces, WordPiece, WordPieces, locate_words
 
 VOCABULARY = [
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]"),
@@ -453,7 +455,7 @@ def test_numpy_heads_equal_torch(tmp_path: Path) -> None:
     config = Config(("gum",), inventory.joins, (0, 1), ("x", "y"), "none")
     ours = Network(config, WordPiece(VOCABULARY), None, weights)
     some = units(11)
-    states = torch.randn(22, model.HIDDEN)
+    states = torch.randn(22, 384)
     joins = [(0, 4, 11), (0, 1, 4), (4, 9, 11)]
     arcs = np.array([[0, 1], [3, 2], [10, 0]])
     with torch.no_grad():
@@ -481,3 +483,142 @@ def test_segments_for_parsers_that_need_syntax() -> None:
     assert with_syntax.edus == by_itself.edus
     assert with_syntax.scores is not None
     assert with_syntax.scores.boundaries == pytest.approx(by_itself.scores.boundaries)
+
+
+def test_numpy_syntax_equals_torch() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from rhetorica.train.neural import model
+    from rhetorica.train.neural.data import PARAGRAPH, SENTENCE, sentence_rows
+
+    torch.manual_seed(0)
+    theirs = model.Syntax(16, model.Sizes(word=10), 5, 4, 0.3).eval()
+    for parameter in theirs.parameters():
+        torch.nn.init.normal_(parameter)
+    weights = network.as_weights(
+        {f"syntax.{name}": value.detach().numpy() for name, value in theirs.state_dict().items()}
+    )
+    config = Config(("gum",), (), (), (), "none", tags=("T",) * 5, deprels=("r",) * 4)
+    ours = Network(config, WordPiece(VOCABULARY), None, weights)
+    states = torch.randn(12, 16)
+    firsts = np.array([0, 1, 1, 2, 4, 5, 8, 9])
+    words = WordPieces(firsts, np.append(firsts[1:], 11), np.array([0, 0, 1, 0, 0, 0, 0, 0]))
+    marks = np.array([PARAGRAPH, 0, 0, 0, 0, SENTENCE, 0, 0])
+    tags, heads, relations = parse_words(ours, states.numpy(), words, [0, 5, 8], 3)
+    rows = torch.from_numpy(sentence_rows(marks))
+    with torch.no_grad():
+        vectors = theirs.vectors(states, words)
+        assert tags.tolist() == theirs.tags(vectors).argmax(1).tolist()
+        dependents, governors, low, high = theirs.parse(vectors)
+        scores = theirs.arcs(dependents, governors, rows).numpy()
+        for row, table in zip(sentence_rows(marks), scores, strict=True):
+            size = int((row >= 0).sum())
+            square = np.full((size + 1, size + 1), -np.inf)
+            square[:, 1:] = table[:size, : size + 1].T
+            best = spanning_tree(square)
+            wanted = np.where(best < 0, -1, best + row[0])
+            assert heads[row[:size]].tolist() == wanted.tolist()
+        ends = torch.cat([high, theirs.root[1:]])[torch.from_numpy(heads)]
+        logits = theirs.relation_logits(low, ends).numpy()
+    assert relation_scores(ours, low.numpy(), ends.numpy()) == pytest.approx(logits, abs=1e-3)
+    logits[:, 3] = np.where(heads < 0, np.inf, -np.inf)
+    assert relations.tolist() == logits.argmax(1).tolist()
+
+
+class TestSyntax:
+    @pytest.fixture
+    def syntax(self, tokenizer: WordPiece) -> NeuralSyntax:
+        rng = np.random.default_rng(3)
+        shapes = {
+            "inside.weight": (2, 24),
+            "tags.weight": (3, 24),
+            "tags.bias": (3,),
+            "parts.weight": (20, 24),
+            "parts.bias": (20,),
+            "root": (2, 5),
+            "product": (6, 5),
+            "relations": (3, 6, 6),
+        }
+        weights = random_weights() | {
+            f"syntax.{name}": rng.normal(size=shape).astype(np.float32)
+            for name, shape in shapes.items()
+        }
+        config = Config(
+            ("gum", "umuc", "scidtb"),
+            (),
+            (),
+            (),
+            "none",
+            tags=("NN", "VBD", "."),
+            deprels=("nsubj", "root", "punct"),
+        )
+        return NeuralSyntax(Fake(config, tokenizer, None, weights))
+
+    @pytest.mark.parametrize("text", TRICKY)
+    def test_any_text_gets_trees(self, syntax: NeuralSyntax, text: str) -> None:
+        doc = syntax(text)
+        assert doc.text == text
+        for words in doc.sentence_tokens():
+            heads = [doc.tokens[i].head for i in words]
+            assert heads.count(-1) == 1 + (len(words) - 1) // 200
+            assert all(head == -1 or head in words for head in heads)
+            roots = [doc.tokens[i].deprel == "root" for i in words]
+            assert roots == [head == -1 for head in heads]
+            for i in words:  # every word hangs on the root
+                seen = {i}
+                while (head := doc.tokens[i].head) != -1:
+                    assert head is not None
+                    assert head not in seen
+                    seen.add(i := head)
+
+    def test_given_layers_are_kept(self, syntax: NeuralSyntax) -> None:
+        text = "it rained. it is wet"
+        tokens = tuple(Token(a, b, tag="XX") for a, b in ((0, 2), (3, 9), (9, 10), (11, 20)))
+        sentences = (Span(0, 9), Span(9, 20))
+        doc = syntax(Document(text, tokens=tokens, sentences=sentences))
+        assert [token[:2] for token in doc.tokens] == [token[:2] for token in tokens]
+        assert {token.tag for token in doc.tokens} == {"XX"}
+        assert doc.sentences == sentences
+        assert syntax(doc) == doc
+
+    def test_a_model_without_syntax_says_so(self, fake: Network) -> None:
+        with pytest.raises(ModelError, match="no syntax"):
+            NeuralSyntax(fake)
+
+    def test_words_inside_a_piece(self, tokenizer: WordPiece) -> None:
+        pieces = tokenizer("wet'is")  # wet ' is
+        found = locate_words(pieces, [0, 1, 3], [1, 4, 6])
+        assert found.firsts.tolist() == [0, 0, 1]
+        assert found.lasts.tolist() == [0, 1, 2]
+        assert found.inside.tolist() == [0, 1, 0]
+
+
+def test_onnx_encoder_equals_torch(tmp_path: Path, tokenizer: WordPiece) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    from rhetorica.train.neural import encoders, export
+
+    for shape in (
+        encoders.Shape(width=24, layers=2, heads=3, positions=300),
+        encoders.Shape(
+            width=24, layers=2, heads=3, positions=300, offset=2, eps=1e-5, buckets=32, first="a"
+        ),
+    ):
+        torch.manual_seed(0)
+        encoder = encoders.Encoder(len(VOCABULARY), shape).eval()
+        state = {name: value.detach().numpy() for name, value in encoder.state_dict().items()}
+        onnx.save(export.encoder_graph(state, shape), tmp_path / "encoder.onnx")
+        run = network.Encoder(tmp_path / "encoder.onnx", tokenizer, first=shape.first)
+        first, last = tokenizer.index(shape.first), tokenizer.index(shape.last)
+        for text in ("it rained.", "it is wet because it rained, but when? " * 60):
+            pieces = tokenizer(text)
+            starts = windows.window_starts(len(pieces))
+            tables = [
+                torch.from_numpy(windows.fill_windows(row, starts, *special))
+                for row, special in ((pieces.ids, (first, last)), (pieces.types, (0, 0)))
+            ]
+            with torch.no_grad():
+                theirs = encoder(*tables).numpy()
+            row = np.empty((len(pieces), shape.width), dtype=np.float32)
+            ranges = windows.owned_ranges(starts, len(pieces))
+            windows.stitch(row, theirs, starts.tolist(), ranges)
+            assert run(pieces) == pytest.approx(row, abs=1e-4)

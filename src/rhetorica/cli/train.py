@@ -108,17 +108,17 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
 def _neural() -> Callable[..., None]:
     folder = Annotated[Path, typer.Option(metavar="DIR")]
     optional = Annotated[Path | None, typer.Option(metavar="DIR")]
-    about_minilm = "Folder with MiniLM-L6's `model.safetensors` and `vocab.txt`."
+    about_encoder = (
+        "Folder with `model.safetensors` and `vocab.txt` of the encoder that `--encoder` names."
+    )
+    about_silver = "CoNLL-U files that teach segmentation and syntax: English-EWT, AMALGUM."
     own = {
-        "minilm": (Annotated[Path, typer.Option(help=about_minilm)], Parameter.empty),
+        "pretrained": (Annotated[Path, typer.Option(help=about_encoder)], Parameter.empty),
         "gum": (folder, Parameter.empty),
         "out": (Out, Parameter.empty),
         "umuc": (optional, None),
         "scidtb": (optional, None),
-        "ewt": (
-            Annotated[Path | None, typer.Option(help="English-EWT's training file (CoNLL-U).")],
-            None,
-        ),
+        "silver": (Annotated[list[Path] | None, typer.Option(help=about_silver)], None),
         "start": (
             Annotated[Path | None, typer.Option(help="final.pt of an earlier run to begin from.")],
             None,
@@ -131,11 +131,11 @@ def _neural() -> Callable[..., None]:
         corpora = {name: given[name] for name in ("gum", "umuc", "scidtb") if given[name]}
         rest = {name: value for name, value in given.items() if name not in own}
         model = train_neural(
-            given["minilm"],
+            given["pretrained"],
             corpora,
             given["out"],
             start=given["start"],
-            ewt=given["ewt"],
+            silver=given["silver"] or (),
             log=say,
             **rest,
         )
@@ -147,7 +147,7 @@ def _neural() -> Callable[..., None]:
         settings = None
     doc = (
         f"{OWN_STEPS['neural']}\n\nAn interrupted run goes on where it was.\n\nExample: "
-        "`rhetorica train neural --minilm minilm/ --gum gum/ --out run`"
+        "`rhetorica train neural --encoder minilm --pretrained minilm/ --gum gum/ --out run`"
     )
     return _command(doc, own, settings, run)
 

@@ -23,7 +23,8 @@ from rhetorica.trees import NUCLEARITIES
 
 def models_of(name: str) -> list[str]:
     """Return the treebanks that a parser or segmenter has a model for."""
-    return sorted({bank for model in models(name=name) for bank in model.treebanks})
+    offer = {**SEGMENTERS, **PARSERS}[name]
+    return sorted({bank for model in models(name=offer.family) for bank in model.treebanks})
 
 
 READABLE = ("text", *(name for name, format in FORMATS.items() if format.read))

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from spacy.language import Language as Spacy
 
 
-def annotate(document: Document | str, nlp: Spacy | None = None) -> Document:
+def annotate(document: Document | str, nlp: Spacy | FrontEnd | None = None) -> Document:
     """Add paragraphs, tokens, sentences and syntax to a text.
+
+    ``nlp`` is a spaCy pipeline or a front end, in place of that of the language.
 
     >>> doc = annotate("It was wet. We left.")
     >>> [doc.text[start:end] for start, end in doc.sentences]
@@ -40,7 +42,7 @@ def annotate(document: Document | str, nlp: Spacy | None = None) -> Document:
 
 
 def annotate_all(
-    documents: Iterable[Document | str], nlp: Spacy | None = None
+    documents: Iterable[Document | str], nlp: Spacy | FrontEnd | None = None
 ) -> Iterator[Document]:
     """Annotate a stream of texts; at any time only a few are in memory."""
     prepared = (_prepared(document, foreign=nlp is not None) for document in documents)
@@ -48,8 +50,12 @@ def annotate_all(
         if code is None:
             yield from group
         else:
-            front_end = partial(with_spacy, nlp) if nlp else language(code).front_end
-            yield from _analysed(group, front_end)
+            yield from _analysed(group, _front_end(nlp) if nlp else language(code).front_end)
+
+
+def _front_end(nlp: Spacy | FrontEnd) -> FrontEnd:
+    """Return a front end as it is, or that of a spaCy pipeline (both can be called)."""
+    return partial(with_spacy, nlp) if hasattr(nlp, "make_doc") else nlp
 
 
 def _prepared(document: Document | str, *, foreign: bool) -> Document:

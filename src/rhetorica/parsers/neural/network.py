@@ -7,8 +7,9 @@ the caller asks for on as few places as it likes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,7 @@ from rhetorica.models import store
 from rhetorica.parsers.neural.units import Units, edu_features, span_features
 from rhetorica.parsers.neural.windows import fill_windows, owned_ranges, stitch, window_starts
 from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
+from rhetorica.text.lemmas import Lemmas
 from rhetorica.trees import Label
 
 Ints = npt.NDArray[np.int64]
@@ -44,8 +46,11 @@ class Config:
     """What a network must know of itself.
 
     ``joins`` are the labels of the tree head, ``arc_relations`` those of the
-    dependency head. The temperatures divide logits, so that probabilities mean what they say; an
-    EDU begins where that is more probable than ``start_threshold``.
+    dependency head, ``tags`` and ``deprels`` those of words (none in a model without syntax). The
+    temperatures divide logits, so that probabilities mean what they say; an EDU begins where that
+    is more probable than ``start_threshold``. ``scales`` (slope and bias on log odds, by figure) do
+    the same for the probabilities of a chosen tree. ``shape`` is the build of the encoder, of
+    which only the special pieces around a window matter at run time: ONNX holds the rest.
     """
 
     sources: tuple[str, ...]
@@ -61,6 +66,10 @@ class Config:
     threads: int = 1
     name: str = ""
     version: str = ""
+    tags: tuple[str, ...] = ()
+    deprels: tuple[str, ...] = ()
+    shape: Mapping[str, Any] = field(default_factory=dict)
+    scales: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, config: store.Config) -> Config:
@@ -70,6 +79,12 @@ class Config:
             for name, value in config.settings.items()
         }
         return cls(joins=config.labels, name=config.id, version=config.version, **settings)
+
+    @property
+    def of_encoder(self) -> dict[str, Any]:
+        """What the encoder must know beside its weights."""
+        special = {name: self.shape[name] for name in ("first", "last") if name in self.shape}
+        return {**special, "threads": self.threads}
 
 
 def affine(x: Floats, weights: Weights, name: str) -> Floats:
@@ -140,9 +155,17 @@ def group_means(x: Floats, groups: Ints) -> Floats:
 
 
 class Encoder:
-    """MiniLM in ONNX Runtime: pieces -> states."""
+    """A pretrained encoder in ONNX Runtime: pieces -> states."""
 
-    def __init__(self, model: Path | bytes, tokenizer: WordPiece, *, threads: int = 1) -> None:
+    def __init__(
+        self,
+        model: Path | bytes,
+        tokenizer: WordPiece,
+        *,
+        first: str = "[CLS]",
+        last: str = "[SEP]",
+        threads: int = 1,
+    ) -> None:
         self.model = model
         onnxruntime = import_module("onnxruntime")
         options = onnxruntime.SessionOptions()
@@ -158,7 +181,7 @@ class Encoder:
         except Exception as error:  # its own exception types are not public
             raise ModelError(f"ONNX Runtime cannot load the encoder: {error}") from None
         self._dimensions = int(self._session.get_outputs()[0].shape[-1])
-        self._first, self._last = tokenizer.index("[CLS]"), tokenizer.index("[SEP]")
+        self._first, self._last = tokenizer.index(first), tokenizer.index(last)
 
     def __call__(self, pieces: Pieces) -> Floats:
         """Return the states (pieces, dimensions)."""
@@ -178,9 +201,15 @@ class Network:
     """A loaded model: encoder, heads, and what its labels mean."""
 
     def __init__(
-        self, config: Config, tokenizer: WordPiece, encoder: Encoder | None, weights: Weights
+        self,
+        config: Config,
+        tokenizer: WordPiece,
+        encoder: Encoder | None,
+        weights: Weights,
+        lemmas: Lemmas | None = None,
     ) -> None:
         self.config, self.tokenizer, self.weights = config, tokenizer, weights
+        self.lemmas = lemmas or Lemmas({})
         self._encoder = encoder
 
     @classmethod
@@ -189,16 +218,18 @@ class Network:
         config = Config.of(state.config)
         weights = {name: value.astype(np.float32) for name, value in state.arrays.items()}
         tokenizer = WordPiece(state.file("vocab.txt").decode("utf-8").splitlines())
-        encoder = Encoder(state.files[config.encoder], tokenizer, threads=config.threads)
-        return cls(config, tokenizer, encoder, weights)
+        encoder = Encoder(state.files[config.encoder], tokenizer, **config.of_encoder)
+        known = "lemmas.json" in state.files
+        lemmas = Lemmas(json.loads(state.file("lemmas.json")) if known else {})
+        return cls(config, tokenizer, encoder, weights, lemmas)
 
     def with_threads(self, threads: int) -> Network:
         """Return a network with the same weights whose encoder uses so many threads."""
         if self._encoder is None or threads == self.config.threads:
             return self
         config = replace(self.config, threads=threads)
-        encoder = Encoder(self._encoder.model, self.tokenizer, threads=threads)
-        return Network(config, self.tokenizer, encoder, self.weights)
+        encoder = Encoder(self._encoder.model, self.tokenizer, **config.of_encoder)
+        return Network(config, self.tokenizer, encoder, self.weights, self.lemmas)
 
     def states(self, pieces: Pieces) -> Floats:
         """Return the encoder's states of a text, (pieces, dimensions)."""
@@ -379,7 +410,7 @@ class Spans:
 
 def as_weights(state: Mapping[str, Any]) -> dict[str, Floats]:
     """Return the heads' weights of a trained network's state as plain arrays."""
-    skipped = ("encoder.", "tags.", "deprels.", "markers.")
+    skipped = ("encoder.", "markers.")
     return {
         name: np.asarray(value, dtype=np.float32)
         for name, value in state.items()

@@ -20,6 +20,7 @@ from rhetorica.decode import eisner
 from rhetorica.document import Document, Span
 from rhetorica.errors import UnknownName
 from rhetorica.languages import check_language, settle
+from rhetorica.learn.calibration import calibrated
 from rhetorica.models.store import State, Stored
 from rhetorica.parsers.neural.decode import EXACT, ScoredJoin, decode, decode_kbest
 from rhetorica.parsers.neural.network import Floats, Network, Spans
@@ -46,10 +47,10 @@ class NeuralParser(Stored):
 
     name = "neural"
 
-    def __init__(self, network: Network, *, scheme: str = "gum") -> None:
+    def __init__(self, network: Network, *, scheme: str = "gum", name: str = name) -> None:
         if scheme not in network.config.sources:
             raise UnknownName("scheme", scheme, network.config.sources)
-        self.network, self.scheme = network, scheme
+        self.network, self.scheme, self.name = network, scheme, name
         self._source = network.config.sources.index(scheme)
 
     @classmethod
@@ -71,7 +72,7 @@ class NeuralParser(Stored):
     def like(self, *, threads: int | None = None, **changes: Any) -> NeuralParser:
         """Return one that shares the network, with another scheme or number of threads."""
         network = self.network if threads is None else self.network.with_threads(threads)
-        return NeuralParser(network, **{"scheme": self.scheme, **changes})
+        return NeuralParser(network, **{"scheme": self.scheme, "name": self.name, **changes})
 
     def segment(self, text: str | Document) -> Parse:
         """Find EDUs, sentences and paragraphs only."""
@@ -104,7 +105,7 @@ class NeuralParser(Stored):
     def _provenance(self) -> dict[str, str]:
         config = self.network.config
         return {
-            "parser": "neural",
+            "parser": self.name,
             "scheme": self.scheme,
             "model": config.name,
             "model_version": config.version,
@@ -195,18 +196,25 @@ class NeuralParser(Stored):
         ]
         joins = decode(len(units), spans.splits, levels)
         tree, nuclearities, relations = self._label(joins, spans, len(units))
+        heads, arcs = self._arc_scores(tree, relations, units, edus)
         scores = Scores(
             boundaries,
-            *self._arc_scores(tree, relations, units, edus),
-            tuple(join.probability for join in joins),
-            nuclearities,
-            relations,
+            self._scaled("heads", heads),
+            self._scaled("relations", arcs),
+            self._scaled("spans", [join.probability for join in joins]),
+            self._scaled("nuclearities", nuclearities),
+            self._scaled("relations", relations),
         )
         others = decode_kbest(len(units), spans.splits, kbest) if kbest > 1 else []
         candidates = tuple(
             Candidate(self._label(found, spans, len(units))[0], score) for found, score in others
         )
         return Parse(doc, tree, scores, candidates, self._provenance)
+
+    def _scaled(self, figure: str, probabilities: Sequence[float]) -> tuple[float, ...]:
+        """Return probabilities that mean what they say."""
+        scale = self.network.config.scales.get(figure)
+        return tuple(calibrated(probabilities, *scale) if scale else probabilities)
 
     def _label(
         self, joins: Sequence[ScoredJoin], spans: Spans, n_edus: int

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,27 @@ class Pieces:
     def layouts(self) -> Ints:
         """The white space before each piece: 0 none, 1 space, 2 line break, 3 blank line."""
         return self.types % LAYOUTS
+
+
+class WordPieces(NamedTuple):
+    """Words as pieces: the first and the last one, and whether the word begins inside the first.
+
+    Treebanks cut "don't" into "do" and "n't" where WordPiece has "don", "'" and "t".
+    """
+
+    firsts: Ints
+    lasts: Ints
+    inside: Ints
+
+
+def locate_words(pieces: Pieces, starts: Sequence[int], ends: Sequence[int]) -> WordPieces:
+    """Find the pieces of words given by their characters.
+
+    A word that the tokenizer drops (a control character) falls on the next piece.
+    """
+    firsts = np.minimum(np.searchsorted(pieces.ends, starts, side="right"), len(pieces) - 1)
+    lasts = np.maximum(np.searchsorted(pieces.starts, ends) - 1, firsts)
+    return WordPieces(firsts, lasts, (pieces.starts[firsts] < starts).astype(np.int64))
 
 
 class WordPiece:

@@ -6,7 +6,7 @@ writes a model directory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +14,28 @@ from rhetorica.errors import MissingExtra
 
 
 def train_neural(
-    minilm: Path | str,
+    pretrained: Path | str,
     corpora: Mapping[str, Path | str],
     out: Path | str,
     *,
     start: Path | str | None = None,
-    ewt: Path | str | None = None,
+    silver: Sequence[Path | str] = (),
     log: Callable[[str], None] = lambda _: None,
     **settings: Any,
 ) -> Path:
     """Train on corpora (name -> folder; "gum" must be there) and return the model directory.
 
-    ``minilm`` is a folder with MiniLM-L6's ``model.safetensors`` and ``vocab.txt``; ``settings``
-    are those of `train.Settings` (``seed``, ``epochs``, ...). ``out`` gets a checkpoint per epoch,
-    from which an interrupted run goes on, and in the end ``final.pt`` and the directory ``model``.
-    ``start`` is the ``final.pt`` of an earlier run to begin from, ``ewt`` English-EWT's training
-    file (CoNLL-U), which teaches segmentation (see `silver`).
+    ``pretrained`` is a folder with the encoder's ``model.safetensors`` and ``vocab.txt``;
+    ``settings`` are those of `train.Settings` (``encoder``, ``seed``, ``epochs``, ...). ``out``
+    gets checkpoints, from which an interrupted run goes on, and in the end ``final.pt`` and the
+    directory ``model``. ``start`` is the ``final.pt`` of an earlier run to begin from, ``silver``
+    are CoNLL-U files that teach segmentation and syntax (English-EWT, AMALGUM; see `silver`).
     """
     try:
         from rhetorica.train.neural import export, train
     except ImportError:
         raise MissingExtra("training the neural parser", "train") from None
     run = train.train(
-        minilm, corpora, out, train.Settings(**settings), start=start, ewt=ewt, log=log
+        pretrained, corpora, out, train.Settings(**settings), start=start, silver=silver, log=log
     )
     return export.export_run(run, Path(out) / "model")

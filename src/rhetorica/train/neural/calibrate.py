@@ -1,7 +1,8 @@
 """Dev data -> temperatures, so that the probabilities of a parse mean what they say.
 
 A temperature divides the scores before they become probabilities (Guo et al. 2017); each head gets
-the one under which the gold answers of dev are most probable.
+the one under which the gold answers of dev are most probable. The tree is chosen by all of them
+together, so the probabilities of its parts are then scaled once more (Platt 1999).
 """
 
 from __future__ import annotations
@@ -15,6 +16,11 @@ import torch
 from torch.nn import functional
 
 from rhetorica.decode import inside_outside
+from rhetorica.evaluate.reliability import answers, gather
+from rhetorica.learn.calibration import fit_platt, log_odds
+from rhetorica.parsers.neural import NeuralParser
+from rhetorica.parsers.neural.wordpiece import Pieces
+from rhetorica.parses import Parse
 from rhetorica.train.neural.data import Example, read
 from rhetorica.train.neural.train import Trainer
 
@@ -24,8 +30,13 @@ GRID = tuple(float(value) for value in np.geomspace(0.6, 2.5, 20))
 
 
 @torch.no_grad()
-def fit_temperatures(trainer: Trainer, dev: Mapping[str, Sequence[Example]]) -> dict[str, float]:
-    """Return the settings ``mark_temperature``, ``split_temperature`` and so on."""
+def fit_temperatures(
+    trainer: Trainer, dev: Mapping[str, Sequence[Example]], encode: Callable[[Pieces], Array]
+) -> dict[str, float]:
+    """Return the settings ``mark_temperature``, ``split_temperature`` and so on.
+
+    ``encode`` gives the states of pieces as users will have them, in 8 bits.
+    """
     network = trainer.averaged
     network.eval()
     marks: list[tuple[torch.Tensor, torch.Tensor]] = []
@@ -37,7 +48,7 @@ def fit_temperatures(trainer: Trainer, dev: Mapping[str, Sequence[Example]]) -> 
             if name == "umuc":  # not a scheme that can be asked for at run time
                 continue
             reading = read(example, trainer.tokenizer)
-            states = trainer.states(network, reading, trainer.settings.overlap)
+            states = torch.from_numpy(encode(reading.pieces))
             edus = network.edus(states, reading.units, source)
             heads = torch.tensor(example.dependencies.heads) + 1
             arcs.append((network.arcs(edus, reading.units, source), heads))
@@ -60,6 +71,18 @@ def fit_temperatures(trainer: Trainer, dev: Mapping[str, Sequence[Example]]) -> 
         "label_temperature": _best(lambda t: _loss(labels, t)),
         "arc_temperature": _best(lambda t: _loss(arcs, t)),
     }
+
+
+def fit_scales(parser: NeuralParser, golds: Sequence[Parse]) -> dict[str, tuple[float, ...]]:
+    """Return slope and bias on log odds for the probabilities of trees over gold EDUs."""
+    pairs = zip(golds, map(parser, (gold.document for gold in golds)), strict=True)
+    found = gather(answers(gold, pred) for gold, pred in pairs)
+    scales: dict[str, tuple[float, ...]] = {}
+    for name in ("heads", "spans", "nuclearities", "relations"):
+        p, right = np.array(found[name], dtype=np.float64).T
+        fitted = fit_platt(log_odds(p)[:, None], right)
+        scales[name] = tuple(round(value, 4) for value in fitted)
+    return scales
 
 
 def _best(loss: Callable[[float], float]) -> float:

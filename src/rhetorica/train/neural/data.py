@@ -22,10 +22,10 @@ from rhetorica.corpora.umuc import read_umuc
 from rhetorica.document import Document, Token
 from rhetorica.errors import NonProjective, RepairWarning
 from rhetorica.parsers.neural.units import Units
-from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
+from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece, WordPieces, locate_words
 from rhetorica.parses import Parse
 from rhetorica.relations import relation_set
-from rhetorica.trees import AnnotatedTree, DepTree, RSTTree
+from rhetorica.trees import ROOT, AnnotatedTree, DepTree, RSTTree
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -33,6 +33,9 @@ Floats = npt.NDArray[np.float64]
 SOURCES = ("gum", "umuc", "scidtb")
 NONE, EDU, SENTENCE, PARAGRAPH = range(4)
 """What begins at a word: nothing, an EDU inside a sentence, a sentence, a paragraph."""
+UNKNOWN = -2
+"""The head of a word that nothing is known of; `ROOT` (-1) is that of a sentence's root."""
+LONGEST_SENTENCE = 150
 _MARKED = frozenset({"dm", "lexical", "orphan"})
 _SENTENCE_END = re.compile(r"[.?!:;][\"'”’)\]]*$")
 
@@ -43,9 +46,10 @@ class Example:
 
     ``words`` are surface forms, ``apart`` tells whether white space stands before a word,
     ``starts`` where it begins in the corpus's text, ``marks`` what begins there. ``tags``,
-    ``deprels`` and ``markers`` are labels per word, empty where the corpus has none. With ``soft``,
-    the probability per word that an EDU begins there, an example has no trees: it teaches
-    segmentation and syntax.
+    ``heads`` (the number of a word, `ROOT`, or `UNKNOWN`), ``deprels`` and ``markers`` are labels
+    per word, empty where the corpus has none. With ``soft``, the probability per word that an EDU
+    begins there, an example has no trees: it teaches segmentation and syntax. ``weight`` is that
+    of its syntax, below 1 where it is automatic.
     """
 
     id: str
@@ -57,10 +61,12 @@ class Example:
     dependencies: DepTree
     tree: RSTTree | None
     tags: tuple[str, ...] = ()
+    heads: tuple[int, ...] = ()
     deprels: tuple[str, ...] = ()
     markers: tuple[str, ...] = ()
     gold: Parse | None = field(default=None, compare=False)
     soft: Floats | None = None
+    weight: float = 1.0
 
     @property
     def n_edus(self) -> int:
@@ -80,7 +86,7 @@ class Reading:
     pieces: Pieces
     units: Units
     marks: Ints
-    first_pieces: Ints
+    words: WordPieces
     targets: Floats | None = None
 
 
@@ -136,12 +142,16 @@ def syntax_example(parse: Parse, source: str) -> Example:
     marks[np.searchsorted(starts, [part.start for part in doc.paragraphs])] = PARAGRAPH
     marks[0] = PARAGRAPH
     tags: tuple[str, ...] = ()
+    heads: tuple[int, ...] = ()
     deprels: tuple[str, ...] = ()
     if doc.tokens:
         by_span = {(token.start, token.end): index for index, token in enumerate(doc.tokens)}
         chosen = [by_span[span] for span in spans]
+        word_of = {span: number for number, span in enumerate(spans)}
+        words = [word_of[token.start, token.end] for token in doc.tokens]
         tags = tuple(doc.tokens[index].tag for index in chosen)
-        deprels = tuple(_directed(index, doc.tokens[index]) for index in chosen)
+        heads = tuple(_head(doc.tokens[index], words, word) for word, index in enumerate(chosen))
+        deprels = tuple(doc.tokens[index].deprel for index in chosen)
     return Example(
         parse.id,
         source,
@@ -152,15 +162,34 @@ def syntax_example(parse: Parse, source: str) -> Example:
         DepTree((), ()),
         None,
         tags,
+        heads,
         deprels,
     )
 
 
-def _directed(index: int, token: Token) -> str:
-    """Return the dependency relation, with subtype, and the side on which the head stands."""
-    if token.head is None or token.head < 0:
-        return token.deprel
-    return f"{token.deprel}{'<' if token.head < index else '>'}"
+def _head(token: Token, words: Sequence[int], word: int) -> int:
+    """Return the number of the word that governs a token."""
+    if token.head is None:
+        return UNKNOWN
+    if token.head < 0:
+        return ROOT
+    head = words[token.head]
+    return UNKNOWN if head == word else head
+
+
+def sentence_rows(marks: Ints, longest: int = LONGEST_SENTENCE) -> Ints:
+    """Return the words of each sentence as rows, filled up with -1; too long ones are left out.
+
+    >>> sentence_rows(np.array([PARAGRAPH, EDU, NONE, SENTENCE])).tolist()
+    [[0, 1, 2], [3, -1, -1]]
+    """
+    edges = np.append(np.flatnonzero(marks >= SENTENCE), len(marks))
+    firsts, sizes = edges[:-1], np.diff(edges)
+    kept = sizes <= longest
+    firsts, sizes = firsts[kept], sizes[kept]
+    places = np.arange(sizes.max(initial=0))
+    rows: Ints = np.where(places < sizes[:, None], firsts[:, None] + places, -1)
+    return rows
 
 
 def _tree(parse: Parse) -> RSTTree | None:
@@ -240,9 +269,9 @@ def read(example: Example, tokenizer: WordPiece, rng: random.Random | None = Non
     """Lay out an example, cut it into pieces and bring its labels to them."""
     text, starts = lay_out(example, rng)
     pieces = tokenizer(text)
-    # The piece that holds the first character of each word; a word that the tokenizer drops (a
-    # control character) falls on the next piece.
-    firsts = np.minimum(np.searchsorted(pieces.ends, starts, side="right"), len(pieces) - 1)
+    ends = [start + len(word) for start, word in zip(starts, example.words, strict=True)]
+    words = locate_words(pieces, starts, ends)
+    firsts = words.firsts
     marks = np.where(pieces.begins, NONE, -1)
     marked = example.marks > NONE
     marks[firsts[marked]] = example.marks[marked]
@@ -251,7 +280,7 @@ def read(example: Example, tokenizer: WordPiece, rng: random.Random | None = Non
     kinds = example.marks[marked]
     units = Units(np.append(edus, len(pieces)), kinds >= SENTENCE, kinds >= PARAGRAPH)
     targets = None if example.soft is None else _targets(example.soft, marks, firsts)
-    reading = Reading(example, text, pieces, units, marks, firsts, targets)
+    reading = Reading(example, text, pieces, units, marks, words, targets)
     return disturb(reading, rng) if rng else reading
 
 

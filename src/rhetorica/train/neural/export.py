@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,10 +14,14 @@ import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from rhetorica.models.store import Config, State
+from rhetorica.models.store import Config, State, seal
+from rhetorica.parsers.neural import NeuralParser
 from rhetorica.parsers.neural.network import as_weights
-from rhetorica.train.neural.calibrate import fit_temperatures
-from rhetorica.train.neural.model import ATTENTION_HEADS, HIDDEN, LAYERS, Inventory
+from rhetorica.parsers.neural.windows import WIDTH
+from rhetorica.text.lemmas import Lemmas
+from rhetorica.train.neural.calibrate import fit_scales, fit_temperatures
+from rhetorica.train.neural.encoders import Shape, relative_buckets
+from rhetorica.train.neural.model import Inventory
 from rhetorica.train.neural.train import Run, Trainer
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -26,44 +31,50 @@ _OPSET = 20
 _CONTRIB = "com.microsoft"
 
 
-CARD = """# en_neural: the default English parser of Rhetorica
+CARD = """# {name}: an English discourse parser of Rhetorica
 
-Raw text in; EDUs, an RST tree (GUM's 32 relations), discourse dependencies and probabilities out.
+Raw text in; EDUs, an RST tree (GUM's 32 relations), discourse dependencies and probabilities out;
+where asked for, syntax, too (words, sentences, Penn tags, universal dependencies).
 
 ## Data and licences
 
-- Encoder: all-MiniLM-L6-v2 (Apache-2.0), fine-tuned.
+- Encoder: {encoder}, fine-tuned.
 - Trees: GUM 11.1, train part without Reddit (annotations CC BY 4.0; texts by genre, of which
   fiction, how-to guides, essays, letters and podcasts are non-commercial; the corpus as a whole is
   CC BY-NC-SA 4.0) and UMUC, train part (annotations CC BY 4.0; texts: UN records).
 - Dependencies of abstracts: SciDTB, train part, first annotator (no licence stated).
-- Words and syntax: UD English-EWT, train part (CC BY-SA 4.0), with EDUs that our own segmenters
-  found there (only where a run was given that file).
+- Words and syntax: UD English-EWT, train part (CC BY-SA 4.0), and AMALGUM 0.2, a part (annotations
+  CC BY 4.0; texts by genre, of which how-to guides are non-commercial), with EDUs that our own
+  segmenters found there (only where a run was given those files).
 
 Because some of the texts are licensed for non-commercial use only, ask a lawyer before you use
 these weights commercially, or train your own without those genres.
 
 ## Training
 
-`rhetorica train neural`, twice: a first run on gold data alone (docs/neural.md has its command),
-and one from its weights, with English-EWT, and these settings:
+`rhetorica train neural` with these settings (docs/neural.md has the command and all figures):
 
 {settings}
 
 ## Scores on dev (gold EDUs, sentences and paragraphs; in float32, before export)
 
 S, N, R, F: original Parseval on GUM, coarse labels; seg, sent: F1 of EDU and sentence starts from
-raw text; uas, las: SciDTB, best head of each EDU.
+raw text; ud_tag, ud_uas, ud_las: tags and dependencies of GUM's words and sentences; uas, las:
+SciDTB, best head of each EDU.
 
 {scores}
 """
+ENCODERS = {
+    "minilm": "all-MiniLM-L6-v2 (Apache-2.0)",
+    "mpnet": "the lowest layers of all-mpnet-base-v2 (Apache-2.0)",
+}
 
 
 class _Graph:
     """A growing ONNX graph; every step returns the name of its output."""
 
-    def __init__(self, state: Mapping[str, Array]) -> None:
-        self.state = state
+    def __init__(self, state: Mapping[str, Array], shape: Shape) -> None:
+        self.state, self.shape = state, shape
         self.nodes: list[Any] = []
         self.constants: dict[str, Array] = {}
 
@@ -86,13 +97,13 @@ class _Graph:
 
     def norm(self, x: str, name: str) -> str:
         inputs = [x, self.constant(f"{name}.weight"), self.constant(f"{name}.bias")]
-        y: str = self.step("LayerNormalization", inputs, axis=-1, epsilon=1e-12)
+        y: str = self.step("LayerNormalization", inputs, axis=-1, epsilon=self.shape.eps)
         return y
 
 
-def encoder_graph(state: Mapping[str, Array]) -> Any:
+def encoder_graph(state: Mapping[str, Array], shape: Shape) -> Any:
     """Build the encoder as an ONNX model: ids and types (windows, pieces) -> states."""
-    graph = _Graph(state)
+    graph = _Graph(state, shape)
     words = graph.step("Gather", [graph.constant("words.weight"), "ids"])
     types = graph.step("Gather", [graph.constant("types.weight"), "types"])
     length = graph.step(
@@ -104,11 +115,15 @@ def encoder_graph(state: Mapping[str, Array]) -> Any:
         ],
     )
     zero = graph.constant("zero", np.array([0], dtype=np.int64))
-    places = graph.step("Slice", [graph.constant("places.weight"), zero, length, zero])
+    # No window is longer than this, so the tables of positions need not be, either.
+    longest = WIDTH + 2
+    rows = state["places.weight"][shape.offset : shape.offset + longest]
+    places = graph.step("Slice", [graph.constant("places", rows), zero, length, zero])
     x = graph.step("Add", [graph.step("Add", [words, types]), places])
     x = graph.norm(x, "norm")
-    for number in range(LAYERS):
-        x = _layer(graph, x, f"layers.{number}")
+    bias = _relative_bias(graph, length, longest) if shape.buckets else ""
+    for number in range(shape.layers):
+        x = _layer(graph, x, f"layers.{number}", bias)
     graph.nodes[-1].output[0] = "states"
     made = helper.make_graph(
         graph.nodes,
@@ -117,19 +132,36 @@ def encoder_graph(state: Mapping[str, Array]) -> Any:
             helper.make_tensor_value_info(name, TensorProto.INT64, ["windows", "pieces"])
             for name in ("ids", "types")
         ],
-        [helper.make_tensor_value_info("states", TensorProto.FLOAT, ["windows", "pieces", HIDDEN])],
+        [
+            helper.make_tensor_value_info(
+                "states", TensorProto.FLOAT, ["windows", "pieces", shape.width]
+            )
+        ],
         [numpy_helper.from_array(value, name) for name, value in graph.constants.items()],
     )
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)]
     return helper.make_model(made, opset_imports=opsets, ir_version=9)
 
 
-def _layer(graph: _Graph, x: str, name: str) -> str:
+def _relative_bias(graph: _Graph, length: str, longest: int) -> str:
+    """Add the scores of relative positions, (1, heads, pieces, pieces), cut from those of all."""
+    buckets = relative_buckets(longest, graph.shape.buckets)
+    table = graph.state["relative.weight"][buckets].transpose(2, 0, 1)[None]
+    whole = graph.constant("relative", np.ascontiguousarray(table))
+    both = graph.step("Concat", [length, length], axis=0)
+    zeros = graph.constant("zeros", np.zeros(2, dtype=np.int64))
+    axes = graph.constant("last axes", np.array([2, 3], dtype=np.int64))
+    cut: str = graph.step("Slice", [whole, zeros, both, axes])
+    return cut
+
+
+def _layer(graph: _Graph, x: str, name: str, bias: str) -> str:
     """Add a transformer layer."""
     qkv = graph.linear(x, f"{name}.qkv", bias=True)
-    parts = graph.constant("thirds", np.full(3, HIDDEN, dtype=np.int64))
+    parts = graph.constant("thirds", np.full(3, graph.shape.width, dtype=np.int64))
     q, k, v = graph.step("Split", [qkv, parts], 3, axis=-1)
-    mixed = graph.step("MultiHeadAttention", [q, k, v], domain=_CONTRIB, num_heads=ATTENTION_HEADS)
+    inputs = [q, k, v, "", "", bias] if bias else [q, k, v]
+    mixed = graph.step("MultiHeadAttention", inputs, domain=_CONTRIB, num_heads=graph.shape.heads)
     x = graph.norm(graph.step("Add", [x, graph.linear(mixed, f"{name}.out")]), f"{name}.norm1")
     inner = graph.step("Gelu", [graph.linear(x, f"{name}.up")])
     return graph.norm(graph.step("Add", [x, graph.linear(inner, f"{name}.down")]), f"{name}.norm2")
@@ -161,7 +193,9 @@ def export(
     vocabulary: Sequence[str],
     directory: Path | str,
     *,
+    shape: Shape,
     card: str,
+    lemmas: Lemmas | None = None,
     temperatures: Mapping[str, float] | None = None,
     int8: bool = True,
     facts: Mapping[str, Any] | None = None,
@@ -176,7 +210,8 @@ def export(
     arrays = {key: np.asarray(value) for key, value in state.items()}
     prefix = "encoder."
     model = encoder_graph(
-        {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)}
+        {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)},
+        shape,
     )
     encoder = ENCODER if int8 else "encoder.onnx"
     if int8:
@@ -189,37 +224,58 @@ def export(
         "sources": inventory.sources,
         "join_classes": inventory.join_classes,
         "arc_relations": inventory.arc_relations,
+        "tags": inventory.tags,
+        "deprels": inventory.deprels,
+        "shape": asdict(shape),
         **(temperatures or {}),
     }
     vocab = "\n".join(vocabulary) + "\n"
     config = Config("parser", "neural", settings, labels=inventory.joins)
     files: dict[str, bytes | Path] = {encoder: directory / encoder, "vocab.txt": vocab.encode()}
+    if lemmas is not None:
+        files["lemmas.json"] = json.dumps(lemmas.table, ensure_ascii=False).encode()
     (directory / "README.md").write_text(card, "utf-8")
     State(config, heads, files, "heads.npz").write(directory, **(facts or {}))
     return directory
 
 
-def export_run(run: Run, directory: Path) -> Path:
+def export_run(run: Run, directory: Path, **facts: Any) -> Path:
     """Calibrate a finished run on dev and write its averaged weights as a model directory."""
     trainer = run.trainer
-    return export(
+    scores = {name: round(value, 2) for name, value in run.scores.items()}
+    export(
         trainer.averaged.state_dict(),
         trainer.inventory,
         trainer.tokenizer.vocabulary,
         directory,
-        card=_card(trainer, run.scores),
+        shape=trainer.network.encoder.shape,
+        card=_card(trainer, run.scores, directory.name),
+        lemmas=run.lemmas,
         facts={
-            "version": "2",
+            "version": "1",
             "treebanks": ("gum", "scidtb"),
             "relations": "gum fine",
-            "scores": {name: round(value, 2) for name, value in run.scores.items()},
-        },
-        temperatures=fit_temperatures(trainer, run.dev),
+            "scores": scores,
+        }
+        | facts,
     )
+    # Calibrated are the answers of what was written, in 8 bits.
+    _set(directory, fit_temperatures(trainer, run.dev, NeuralParser.load(directory).network.states))
+    golds = [example.gold for example in run.dev["gum"] if example.gold]
+    _set(directory, {"scales": fit_scales(NeuralParser.load(directory), golds)})
+    return directory
 
 
-def _card(trainer: Trainer, scores: Mapping[str, float]) -> str:
+def _set(directory: Path, settings: Mapping[str, Any]) -> None:
+    """Change settings of a model directory."""
+    state = State.read(directory)
+    config = replace(state.config, settings={**state.config.settings, **settings})
+    seal(directory, config)
+
+
+def _card(trainer: Trainer, scores: Mapping[str, float], name: str) -> str:
     """Return the model card."""
     settings = "\n".join(f"- {name}: {value}" for name, value in asdict(trainer.settings).items())
     table = "\n".join(f"- {name}: {value:.2f}" for name, value in scores.items())
-    return CARD.format(settings=settings, scores=table)
+    encoder = ENCODERS.get(trainer.settings.encoder, trainer.settings.encoder)
+    return CARD.format(name=name, encoder=encoder, settings=settings, scores=table)

@@ -6,10 +6,8 @@ alike. One document at a time: no padding, no masks.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,14 +26,11 @@ from rhetorica.parsers.neural.network import (
     arc_buckets,
 )
 from rhetorica.parsers.neural.units import Units
-from rhetorica.parsers.neural.wordpiece import TYPES
+from rhetorica.parsers.neural.wordpiece import WordPieces
+from rhetorica.train.neural.encoders import MINILM, Encoder, Shape
 from rhetorica.trees import Label
 
 Array: TypeAlias = npt.NDArray[Any]
-
-HIDDEN = 384
-LAYERS = 6
-ATTENTION_HEADS = 12
 
 
 @dataclass(frozen=True)
@@ -50,6 +45,7 @@ class Sizes:
     label: int = 192
     arc: int = 128
     mark: int = 192
+    word: int = 128
 
 
 @dataclass(frozen=True)
@@ -70,96 +66,6 @@ class Inventory:
     markers: tuple[str, ...]
 
 
-class Layer(nn.Module):
-    """A transformer layer of BERT."""
-
-    def __init__(self, dropout: float) -> None:
-        super().__init__()
-        self.qkv = nn.Linear(HIDDEN, 3 * HIDDEN)
-        self.out = nn.Linear(HIDDEN, HIDDEN)
-        self.norm1 = nn.LayerNorm(HIDDEN, eps=1e-12)
-        self.up = nn.Linear(HIDDEN, 4 * HIDDEN)
-        self.down = nn.Linear(4 * HIDDEN, HIDDEN)
-        self.norm2 = nn.LayerNorm(HIDDEN, eps=1e-12)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Map states (windows, pieces, HIDDEN) to states of the same shape."""
-        batch, length, _ = x.shape
-        qkv = self.qkv(x).view(batch, length, 3, ATTENTION_HEADS, -1).permute(2, 0, 3, 1, 4)
-        q, k, v = qkv[0], qkv[1], qkv[2]
-        mixed = functional.scaled_dot_product_attention(q, k, v)
-        mixed = mixed.transpose(1, 2).reshape(batch, length, HIDDEN)
-        x = self.norm1(x + self.dropout(self.out(mixed)))
-        inner: Tensor = self.norm2(x + self.dropout(self.down(functional.gelu(self.up(x)))))
-        return inner
-
-
-class Encoder(nn.Module):
-    """MiniLM-L6 with a widened token-type table for case and layout."""
-
-    def __init__(self, vocabulary: int, dropout: float = 0.1) -> None:
-        super().__init__()
-        self.words = nn.Embedding(vocabulary, HIDDEN)
-        self.places = nn.Embedding(512, HIDDEN)
-        self.types = nn.Embedding(TYPES, HIDDEN)
-        self.norm = nn.LayerNorm(HIDDEN, eps=1e-12)
-        self.dropout = nn.Dropout(dropout)
-        self.layers = nn.ModuleList(Layer(dropout) for _ in range(LAYERS))
-
-    def forward(self, ids: Tensor, types: Tensor) -> Tensor:
-        """Map ids and types (windows, pieces) to states (windows, pieces, HIDDEN)."""
-        places = self.places.weight[: ids.shape[1]]
-        x = self.dropout(self.norm(self.words(ids) + self.types(types) + places))
-        for layer in self.layers:
-            x = layer(x)
-        return x
-
-    def load_minilm(self, path: Path) -> None:
-        """Take the weights of a safetensors file of MiniLM."""
-        given = read_safetensors(path)
-        with torch.no_grad():
-            self.words.weight.copy_(given["embeddings.word_embeddings.weight"])
-            self.places.weight.copy_(given["embeddings.position_embeddings.weight"])
-            self.types.weight.copy_(given["embeddings.token_type_embeddings.weight"][:1])
-            self.types.weight.add_(torch.randn_like(self.types.weight) * 0.01)
-            _copy(self.norm, given, "embeddings.LayerNorm")
-            for number, layer in enumerate(self.layers):
-                name = f"encoder.layer.{number}"
-                for kind in ("weight", "bias"):
-                    parts = [
-                        given[f"{name}.attention.self.{part}.{kind}"]
-                        for part in ("query", "key", "value")
-                    ]
-                    getattr(layer.qkv, kind).copy_(torch.cat(parts))
-                _copy(layer.out, given, f"{name}.attention.output.dense")
-                _copy(layer.norm1, given, f"{name}.attention.output.LayerNorm")
-                _copy(layer.up, given, f"{name}.intermediate.dense")
-                _copy(layer.down, given, f"{name}.output.dense")
-                _copy(layer.norm2, given, f"{name}.output.LayerNorm")
-        self.words.weight.requires_grad_(False)
-
-
-def _copy(module: nn.Module, given: dict[str, Tensor], name: str) -> None:
-    for kind in ("weight", "bias"):
-        getattr(module, kind).copy_(given[f"{name}.{kind}"])
-
-
-def read_safetensors(path: Path) -> dict[str, Tensor]:
-    """Read a file of float32 tensors."""
-    raw = path.read_bytes()
-    size = int.from_bytes(raw[:8], "little")
-    header = json.loads(raw[8 : 8 + size])
-    found: dict[str, Tensor] = {}
-    for name, entry in header.items():
-        if name == "__metadata__" or entry["dtype"] != "F32":
-            continue
-        start, end = (8 + size + offset for offset in entry["data_offsets"])
-        values = np.frombuffer(raw[start:end], dtype=np.float32).reshape(entry["shape"])
-        found[name] = torch.from_numpy(values.copy())
-    return found
-
-
 def group_means(x: Tensor, groups: Tensor) -> Tensor:
     """Return the mean of the rows of each group (groups are numbered from 0)."""
     count = int(groups[-1]) + 1
@@ -171,10 +77,10 @@ def group_means(x: Tensor, groups: Tensor) -> Tensor:
 class EduEncoder(nn.Module):
     """Piece states -> EDU vectors that know their sentence, paragraph and document."""
 
-    def __init__(self, sizes: Sizes, n_sources: int, dropout: float) -> None:
+    def __init__(self, width: int, sizes: Sizes, n_sources: int, dropout: float) -> None:
         super().__init__()
-        self.attention = nn.Linear(HIDDEN, 1)
-        self.words = nn.Linear(3 * HIDDEN, sizes.edu)
+        self.attention = nn.Linear(width, 1)
+        self.words = nn.Linear(3 * width, sizes.edu)
         self.features = nn.Linear(unit_features.EDU_FEATURES, sizes.edu)
         self.source = nn.Embedding(n_sources, sizes.edu)
         nn.init.normal_(self.source.weight, std=0.05)
@@ -188,14 +94,16 @@ class EduEncoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, states: Tensor, units: Units, source: int) -> Tensor:
-        """Map states (pieces, HIDDEN) to vectors (EDUs, sizes.edu)."""
+        """Map states (pieces, width) to vectors (EDUs, sizes.edu)."""
         firsts = torch.from_numpy(units.firsts)
         start, end = firsts[:-1], firsts[1:]
         owner = torch.repeat_interleave(torch.arange(len(units)), end - start)
         inside = states[int(firsts[0]) :]
         weight = torch.exp(self.attention(inside).clamp(-ATTENTION_LIMIT, ATTENTION_LIMIT))
         total = torch.zeros(len(units), 1).index_add(0, owner, weight)
-        pooled = torch.zeros(len(units), HIDDEN).index_add(0, owner, weight * inside) / total
+        pooled = (
+            torch.zeros(len(units), states.shape[1]).index_add(0, owner, weight * inside) / total
+        )
         x = self.words(self.dropout(torch.cat([states[start], states[end - 1], pooled], 1)))
         x = x + self.features(torch.from_numpy(unit_features.edu_features(units)))
         x = self.dropout(functional.relu(x + self.source.weight[source]))
@@ -347,9 +255,9 @@ class ArcScorer(nn.Module):
 class Marker(nn.Module):
     """What begins at each piece: nothing, an EDU, a sentence, a paragraph; one layer per corpus."""
 
-    def __init__(self, sizes: Sizes, n_sources: int, dropout: float) -> None:
+    def __init__(self, width: int, sizes: Sizes, n_sources: int, dropout: float) -> None:
         super().__init__()
-        self.near = nn.Linear((2 * CONTEXT + 1) * HIDDEN, sizes.mark)
+        self.near = nn.Linear((2 * CONTEXT + 1) * width, sizes.mark)
         self.out = nn.Linear(sizes.mark, 4 * n_sources)
         self.dropout = nn.Dropout(dropout)
 
@@ -362,6 +270,63 @@ class Marker(nn.Module):
         return out
 
 
+class Syntax(nn.Module):
+    """Tags of words, and biaffine scores of heads and relations inside sentences."""
+
+    def __init__(
+        self, width: int, sizes: Sizes, n_tags: int, n_relations: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.inside = nn.Embedding(2, 2 * width)
+        nn.init.normal_(self.inside.weight, std=0.02)
+        self.tags = nn.Linear(2 * width, n_tags)
+        self.parts = nn.Linear(2 * width, 4 * sizes.word)
+        self.root = nn.Parameter(torch.randn(2, sizes.word) * 0.1)
+        self.product = nn.Parameter(torch.zeros(sizes.word + 1, sizes.word))
+        self.relations = nn.Parameter(torch.zeros(n_relations, sizes.word + 1, sizes.word + 1))
+        self.dropout = nn.Dropout(dropout)
+        self.size = sizes.word
+
+    def vectors(self, states: Tensor, words: WordPieces) -> Tensor:
+        """Return what the heads see of each word, (words, 2 x width)."""
+        firsts, lasts, inside = map(torch.from_numpy, words)
+        x = torch.cat([states[firsts], states[lasts]], 1)
+        out: Tensor = self.dropout(x + self.inside(inside))
+        return out
+
+    def parse(self, vectors: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the words as dependents and heads, of arcs and of relations."""
+        x = self.dropout(functional.leaky_relu(self.parts(vectors), 0.1))
+        return x.split(self.size, 1)  # type: ignore[return-value]
+
+    def arcs(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
+        """Return scores (sentences, words, 1 + words); column 0 is the root.
+
+        ``rows`` (sentences, words) has the number of each word, -1 after the last one.
+        """
+        blank = rows < 0
+        at = rows.clamp(min=0)
+        d = with_one(dependents[at])
+        h = torch.cat([self.root[0].expand(len(rows), 1, -1), heads[at]], 1)
+        scores = torch.bmm(d @ self.product, h.transpose(1, 2))
+        length = rows.shape[1]
+        scores = scores.masked_fill(functional.pad(blank, (1, 0))[:, None], -1e4)
+        own = functional.pad(torch.eye(length, dtype=torch.bool), (1, 0))
+        return scores.masked_fill(own, -1e4)
+
+    def relation_logits(self, dependents: Tensor, heads: Tensor) -> Tensor:
+        """Return logits (arcs, relations) of arcs given by the vectors of their ends."""
+        d, h = with_one(dependents), with_one(heads)
+        weights = self.relations.permute(1, 0, 2).flatten(1)
+        mixed = (d @ weights).view(len(d), -1, h.shape[1])
+        return torch.bmm(mixed, h[:, :, None])[..., 0]
+
+
+def with_one(x: Tensor) -> Tensor:
+    """Return vectors with a 1 at the end, so that a product has room for a bias."""
+    return functional.pad(x, (0, 1), value=1.0)
+
+
 class Network(nn.Module):
     """The whole model."""
 
@@ -371,26 +336,29 @@ class Network(nn.Module):
         inventory: Inventory,
         sizes: Sizes | None = None,
         dropout: float = 0.3,
+        shape: Shape = MINILM,
     ) -> None:
         super().__init__()
         sizes = sizes or Sizes()
-        count = len(inventory.sources)
-        self.encoder = Encoder(vocabulary)
-        self.marker = Marker(sizes, count, dropout)
-        self.edus = EduEncoder(sizes, count, dropout)
+        count, width = len(inventory.sources), shape.width
+        self.encoder = Encoder(vocabulary, shape)
+        self.marker = Marker(width, sizes, count, dropout)
+        self.edus = EduEncoder(width, sizes, count, dropout)
         self.trees = TreeScorer(sizes, len(inventory.joins), count, dropout)
         self.arcs = ArcScorer(sizes, len(inventory.arc_relations), count, dropout)
-        self.tags = nn.Linear(HIDDEN, len(inventory.tags))
-        self.deprels = nn.Linear(HIDDEN, len(inventory.deprels))
-        self.markers = nn.Linear(HIDDEN, len(inventory.markers) + 1)
+        self.syntax = Syntax(width, sizes, len(inventory.tags), len(inventory.deprels), dropout)
+        self.markers = nn.Linear(width, len(inventory.markers) + 1)
 
-    def states(self, ids: Array, types: Array, first: int, last: int, overlap: int) -> Tensor:
-        """Return the states (pieces, HIDDEN) of a text."""
+    def states(
+        self, ids: Array, types: Array, first: int, last: int, overlap: int, *, brief: bool = False
+    ) -> Tensor:
+        """Return the states (pieces, width) of a text; ``brief`` computes them in bfloat16."""
         length = len(ids)
         starts = windows.window_starts(length, overlap=overlap)
         table = torch.from_numpy(windows.fill_windows(ids, starts, first, last))
         kinds = torch.from_numpy(windows.fill_windows(types, starts, 0, 0))
-        out = self.encoder(table, kinds)
+        with torch.autocast("cpu", torch.bfloat16, enabled=brief):
+            out = self.encoder(table, kinds).float()
         parts = [
             out[number, begin - start + 1 : end - start + 1]
             for number, (start, (begin, end)) in enumerate(

@@ -1,4 +1,8 @@
-"""Examples -> a trained network: losses, schedule, evaluation on dev, checkpoints per epoch."""
+"""Examples -> a trained network: losses, schedule, scores on dev, checkpoints.
+
+A run has two stages: everything together (rates falling; automatic text in the first epochs), then
+the heads alone over states that the finished encoder gives once.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import json
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,39 +21,58 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from rhetorica.decode import inside_outside, mbr_cky
+from rhetorica.decode import inside_outside
 from rhetorica.parsers.neural.network import N_DISTANCES, arc_buckets
 from rhetorica.parsers.neural.wordpiece import WordPiece
 from rhetorica.pipeline import load_segmenter
 from rhetorica.relations import relation_set
+from rhetorica.text.lemmas import Lemmas
 from rhetorica.train.neural.data import (
     EDU,
-    SENTENCE,
     SOURCES,
+    UNKNOWN,
     Example,
     Reading,
     disturb,
     read,
     read_examples,
+    sentence_rows,
 )
-from rhetorica.train.neural.model import (
-    Inventory,
-    Network,
-)
-from rhetorica.train.neural.silver import silver_examples
+from rhetorica.train.neural.encoders import SHAPES
+from rhetorica.train.neural.model import Inventory, Network
+from rhetorica.train.neural.scores import evaluate_dev, read_dev
+from rhetorica.train.neural.silver import choose, label, silver_examples
 from rhetorica.trees import Label
 
-REPORT_EVERY = 100
+REPORT_EVERY = 50
+SAVE_EVERY = 900.0
+"""Seconds between checkpoints inside an epoch."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train."""
+    """How to train.
 
+    ``encoder`` names a shape of `encoders.SHAPES`, of which ``layers`` are kept (0: all that the
+    shape has). ``brief`` computes the encoder in bfloat16 (twice as fast where the processor has
+    instructions for it, a hundred times slower where not). Each layer of the encoder learns at
+    ``layer_decay`` times the rate of the one above. Of automatic text, ``silver_share`` is read
+    once, spread over the first ``silver_epochs``. With ``minutes``, the first stage ends after that
+    time at the latest, and its rates fall accordingly; with ``head_minutes``, so does the second.
+    """
+
+    encoder: str = "minilm"
+    layers: int = 0
     seed: int = 1
+    threads: int = 1
+    brief: bool = False
     epochs: int = 5
-    decay_epochs: float = 3.0
+    minutes: float = 0.0
+    silver_epochs: int = 3
+    silver_share: float = 1.0
+    decay: float = 0.6
     encoder_rate: float = 1e-4
+    layer_decay: float = 0.9
     head_rate: float = 1.5e-3
     warmup: int = 150
     dropout: float = 0.3
@@ -57,18 +80,16 @@ class Settings:
     overlap: int = 16
     scidtb_share: float = 0.33
     scidtb_pack: int = 4
-    silver_share: float = 0.5
     silver_pack: int = 3
+    silver_words: int = 50_000
     arc_weight: float = 0.3
-    syntax_weight: float = 0.15
+    syntax_weight: float = 0.5
     marker_weight: float = 0.3
     salience_weight: float = 0.2
     mark_weight: float = 1.0
     head_epochs: int = 4
+    head_minutes: float = 0.0
     late_head_rate: float = 1e-3
-    last_epochs: int = 0
-    last_encoder_rate: float = 5e-5
-    last_head_rate: float = 4e-4
     keep_start: float = 0.5
 
 
@@ -101,8 +122,9 @@ def make_inventory(examples: Sequence[Example]) -> Inventory:
             joins.update(join.label for join in example.tree.joins)
         if example.source == "scidtb":
             arcs.update(r for r in example.dependencies.relations if r not in ("ROOT", "null"))
-        tags.update(example.tags)
-        deprels.update(example.deprels)
+        if example.weight == 1:  # automatic syntax may have labels of an older scheme
+            tags.update(example.tags)
+            deprels.update(example.deprels)
     names = tuple(name for name, _ in joins.most_common())
     coarse = [(nuclearity, gum.coarse(relation)) for nuclearity, relation in names]
     classes = tuple(dict.fromkeys(coarse))
@@ -127,19 +149,16 @@ class Trainer:
         inventory: Inventory,
         tokenizer: WordPiece,
         settings: Settings,
-        steps_per_epoch: int,
+        n_steps: int,
     ) -> None:
         self.network, self.inventory, self.settings = network, inventory, settings
         self.tokenizer = tokenizer
-        self.first, self.last = tokenizer.index("[CLS]"), tokenizer.index("[SEP]")
-        self.steps_per_epoch = steps_per_epoch
+        shape = network.encoder.shape
+        self.first, self.last = tokenizer.index(shape.first), tokenizer.index(shape.last)
+        self.n_steps = n_steps
         self.step = 0
-        encoder, heads = self._parameters()
-        groups = [
-            {"params": encoder, "lr": settings.encoder_rate},
-            {"params": heads, "lr": settings.head_rate},
-        ]
-        self._set_optimizer(groups)
+        self.seconds = 0.0
+        self._set_optimizer(self._groups())
         self.averaged = copy.deepcopy(network).eval()
         self.class_of = torch.tensor(inventory.join_classes)
         self.index = {
@@ -155,46 +174,50 @@ class Trainer:
         }
 
     def _set_optimizer(self, groups: list[dict[str, Any]]) -> None:
-        self.optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.99))
+        self.optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.99), fused=True)
         self.rates = [group["lr"] for group in groups]
         self.trained = [p for group in groups for p in group["params"]]
 
     def rate(self) -> float:
         """Return the factor on all learning rates: warm up, hold, then fall to nothing."""
-        settings = self.settings
-        left = settings.epochs * self.steps_per_epoch - self.step
-        falling = max(left, 0) / max(settings.decay_epochs * self.steps_per_epoch, 1)
-        return max(0.01, min((self.step + 1) / settings.warmup, 1.0, falling))
+        falling = (1 - self.progress) / self.settings.decay
+        return max(0.01, min((self.step + 1) / self.settings.warmup, 1.0, falling))
+
+    @property
+    def progress(self) -> float:
+        """How much of the first stage is over, by steps or by time; 1 at its end."""
+        minutes = self.settings.minutes
+        by_time = self.seconds / (60 * minutes) if minutes else 0.0
+        return min(1.0, max(self.step / self.n_steps, by_time))
 
     def freeze_encoder(self) -> None:
         """Go on from the averaged weights, with the heads alone."""
         network = self.network
         network.load_state_dict(self.averaged.state_dict())
-        parts = (network.marker, network.edus, network.trees, network.arcs)
+        parts = (network.marker, network.edus, network.trees, network.arcs, network.syntax)
         heads = [parameter for part in parts for parameter in part.parameters()]
         self._set_optimizer([{"params": heads, "lr": self.settings.late_head_rate}])
 
-    def train_all_again(self) -> None:
-        """Go on from the averaged weights, encoder and heads together, at low rates."""
-        self.network.load_state_dict(self.averaged.state_dict())
-        encoder, heads = self._parameters()
-        self._set_optimizer(
-            [
-                {"params": encoder, "lr": self.settings.last_encoder_rate},
-                {"params": heads, "lr": self.settings.last_head_rate},
-            ]
-        )
-
-    def _parameters(self) -> tuple[list[torch.nn.Parameter], list[torch.nn.Parameter]]:
-        """Return the parameters that learn, those of the encoder and all others."""
-        inside = {id(parameter) for parameter in self.network.encoder.parameters()}
-        encoder = [p for p in self.network.encoder.parameters() if p.requires_grad]
-        return encoder, [p for p in self.network.parameters() if id(p) not in inside]
+    def _groups(self) -> list[dict[str, Any]]:
+        """Return what learns at which rate: the heads, and each layer of the encoder."""
+        encoder, settings = self.network.encoder, self.settings
+        inside = {id(parameter) for parameter in encoder.parameters()}
+        heads = [p for p in self.network.parameters() if id(p) not in inside]
+        groups: list[dict[str, Any]] = [{"params": heads, "lr": settings.head_rate}]
+        rate = settings.encoder_rate
+        for layer in reversed(encoder.layers):
+            groups.append({"params": list(layer.parameters()), "lr": rate})
+            rate *= settings.layer_decay
+        grouped = {id(parameter) for layer in encoder.layers for parameter in layer.parameters()}
+        below = [p for p in encoder.parameters() if p.requires_grad and id(p) not in grouped]
+        return [*groups, {"params": below, "lr": rate}]
 
     def states(self, network: Network, reading: Reading, overlap: int) -> Tensor:
         """Return the encoder's states of a document."""
         pieces = reading.pieces
-        return network.states(pieces.ids, pieces.types, self.first, self.last, overlap)
+        return network.states(
+            pieces.ids, pieces.types, self.first, self.last, overlap, brief=self.settings.brief
+        )
 
     def loss(self, reading: Reading, states: Tensor | None = None) -> dict[str, Tensor]:
         """Return the parts of the loss of one document; given states, those of the heads alone."""
@@ -203,8 +226,10 @@ class Trainer:
         found: dict[str, Tensor] = {}
         if states is None:
             states = self.states(network, reading, self.settings.overlap)
-            if example.tags:
-                found |= self._syntax_losses(states, reading)
+            if example.markers:
+                found["marker"] = self._marker_loss(states, reading)
+        if example.tags:
+            found |= self._syntax_losses(states, reading)
         logits = network.marker(states, source)
         if reading.targets is not None:
             targets = torch.from_numpy(reading.targets).float()
@@ -219,25 +244,37 @@ class Trainer:
         found["arc"] = self.settings.arc_weight * self._arc_loss(edus, reading, source)
         return found
 
+    def _marker_loss(self, states: Tensor, reading: Reading) -> Tensor:
+        example = reading.example
+        rows = states[torch.from_numpy(reading.words.firsts)]
+        gold = torch.tensor([self.index["markers"][label] for label in example.markers])
+        total = functional.cross_entropy(self.network.markers(rows), gold, reduction="sum")
+        return self.settings.marker_weight * total / example.n_edus
+
     def _syntax_losses(self, states: Tensor, reading: Reading) -> dict[str, Tensor]:
-        example, index = reading.example, self.index
-        rows = states[torch.from_numpy(reading.first_pieces)]
-        weight = self.settings.syntax_weight
-
-        def targets(name: str, labels: Sequence[str]) -> Tensor:
-            return torch.tensor([index[name][label] for label in labels])
-
-        tag = functional.cross_entropy(self.network.tags(rows), targets("tags", example.tags))
-        deprel = functional.cross_entropy(
-            self.network.deprels(rows), targets("deprels", example.deprels)
+        """Return the losses of tags, heads and relations, per word."""
+        example, syntax = reading.example, self.network.syntax
+        vectors = syntax.vectors(states, reading.words)
+        tags, names = self.index["tags"], self.index["deprels"]
+        gold_tags = torch.tensor([tags.get(tag, -1) for tag in example.tags])
+        tag = functional.cross_entropy(syntax.tags(vectors), gold_tags, ignore_index=-1)
+        rows = torch.from_numpy(sentence_rows(example.marks))
+        dependents, heads, low, high = syntax.parse(vectors)
+        scores = syntax.arcs(dependents, heads, rows)
+        gold = torch.tensor(example.heads)[rows.clamp(min=0)]
+        # Columns: the root, then the words of the sentence in order.
+        column = torch.where(gold < 0, 0, gold - rows[:, :1] + 1)
+        length = rows.shape[1]
+        known = (rows >= 0) & (gold > UNKNOWN) & (column >= 0) & (column <= length)
+        arc = functional.cross_entropy(scores[known], column[known])
+        words, chosen = rows[known], gold[known]
+        ends = torch.cat([high, syntax.root[1:]])[chosen]
+        relations = torch.tensor([names.get(example.deprels[w], -1) for w in words.tolist()])
+        relation = functional.cross_entropy(
+            syntax.relation_logits(low[words], ends), relations, ignore_index=-1
         )
-        found = {"tag": weight * tag, "deprel": weight * deprel}
-        if example.markers:
-            marker = functional.cross_entropy(
-                self.network.markers(rows), targets("markers", example.markers), reduction="sum"
-            )
-            found["marker"] = self.settings.marker_weight * marker / example.n_edus
-        return found
+        weight = self.settings.syntax_weight * example.weight
+        return {"tag": weight * tag, "head": weight * arc, "deprel": weight * relation}
 
     def _tree_losses(self, edus: Tensor, reading: Reading, source: int) -> dict[str, Tensor]:
         tree, trees = reading.example.tree, self.network.trees
@@ -327,35 +364,32 @@ class Trainer:
         self.step += 1
         decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
         with torch.no_grad():
-            for mean, value in zip(
-                self.averaged.parameters(), self.network.parameters(), strict=True
-            ):
-                if value.requires_grad:
-                    mean.lerp_(value, 1 - decay)
+            pairs = zip(self.averaged.parameters(), self.network.parameters(), strict=True)
+            learning = [(mean, value) for mean, value in pairs if value.requires_grad]
+            torch._foreach_lerp_(*map(list, zip(*learning, strict=True)), 1 - decay)  # type: ignore[attr-defined]
         return dict(shown)
 
-    def save(self, path: Path, epoch: int) -> None:
+    def save(self, path: Path) -> None:
         """Write everything that is needed to go on."""
         state = {
             "network": self.network.state_dict(),
             "averaged": self.averaged.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "step": self.step,
-            "epoch": epoch,
-            "inventory": asdict(self.inventory),
+            "seconds": self.seconds,
+            "inventory": json.dumps(asdict(self.inventory)),
         }
         waiting = path.with_suffix(".part")
         torch.save(state, waiting)
         waiting.replace(path)
 
-    def load(self, path: Path) -> int:
-        """Go on from a checkpoint; return the number of finished epochs."""
+    def load(self, path: Path) -> None:
+        """Go on from a checkpoint."""
         state = torch.load(path, weights_only=True)
         self.network.load_state_dict(state["network"])
         self.averaged.load_state_dict(state["averaged"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.step = state["step"]
-        return int(state["epoch"])
+        self.step, self.seconds = int(state["step"]), float(state.get("seconds", 0.0))
 
     def start_from(self, path: Path) -> None:
         """Take the averaged weights of an earlier run, where they have the same shape."""
@@ -408,102 +442,39 @@ def initial_distances(trainer: Trainer, examples: Sequence[Example]) -> None:
         network.arcs.distance.weight.data.copy_(values[:, None])
 
 
-@torch.no_grad()
-def evaluate_gum(
-    trainer: Trainer, network: Network, examples: Sequence[Example]
-) -> dict[str, float]:
-    """Score gold-EDU trees (minimum Bayes risk) and segmentation on GUM's plain layout."""
-    network.eval()
-    inventory = trainer.inventory
-    right = Counter[str]()
-    for example in examples:
-        reading = read(example, trainer.tokenizer)
-        states = trainer.states(network, reading, 64)
-        marks = network.marker(states, 0).softmax(1).numpy()
-        candidates = reading.marks >= 0
-        pred = (1 - marks[:, 0] > 0.5) & candidates
-        gold = reading.marks > 0
-        right.update(
-            seg=int((pred & gold).sum()), seg_gold=example.n_edus, seg_pred=int(pred.sum())
-        )
-        sent_pred = (marks[:, SENTENCE:].sum(1) > 0.5) & candidates
-        sent_gold = reading.marks >= SENTENCE
-        right.update(
-            sent=int((sent_pred & sent_gold).sum()),
-            sent_gold=int(sent_gold.sum()),
-            sent_pred=int(sent_pred.sum()),
-        )
-        tree = example.tree
-        if tree is None or tree.n_edus < 2:
-            continue
-        edus = network.edus(states, reading.units, 0)
-        chart = network.trees.chart(edus, reading.units).numpy()
-        _, spans, _ = inside_outside(chart)
-        found = mbr_cky(spans).joins
-        gold_ranges = {(j.start, j.end): j for j in tree.joins}
-        logits = network.trees.label_logits(edus, reading.units, torch.tensor(found), 0)
-        p = logits.softmax(1)
-        by_class = torch.zeros(len(found), len(inventory.classes)).index_add(1, trainer.class_of, p)
-        coarse = relation_set("gum").coarse
-        for (i, _, j), best in zip(found, by_class.argmax(1).tolist(), strict=True):
-            right["joins"] += 1
-            gold_join = gold_ranges.get((i, j))
-            if gold_join:
-                nuclearity, relation = inventory.classes[best]
-                n, r = nuclearity == gold_join.nuclearity, relation == coarse(gold_join.relation)
-                right.update(S=1, N=int(n), R=int(r), F=int(n and r))
-    scores = {name: 100 * right[name] / right["joins"] for name in ("S", "N", "R", "F")}
-    for name in ("seg", "sent"):
-        scores[name] = 200 * right[name] / (right[f"{name}_gold"] + right[f"{name}_pred"])
-    return scores
+@dataclass(frozen=True)
+class Plan:
+    """The documents of each step of a run, and the steps after which an epoch is over."""
+
+    steps: Sequence[Sequence[Example]]
+    ends: Sequence[int]
 
 
-@torch.no_grad()
-def evaluate_arcs(
-    trainer: Trainer, network: Network, examples: Sequence[Example]
-) -> dict[str, float]:
-    """Score the best head of each EDU of SciDTB, and its relation."""
-    network.eval()
-    right = Counter[str]()
-    source = trainer.inventory.sources.index("scidtb")
-    for example in examples:
-        reading = read(example, trainer.tokenizer)
-        states = trainer.states(network, reading, 64)
-        edus = network.edus(states, reading.units, source)
-        heads = network.arcs(edus, reading.units, source).argmax(1) - 1
-        arcs = torch.stack([torch.arange(len(heads)), heads.clamp(min=0)], 1)
-        best = network.arcs.relation_logits(edus, reading.units, arcs).argmax(1).tolist()
-        gold = example.dependencies
-        for dependent, head in enumerate(heads.tolist()):
-            right["arcs"] += 1
-            if head == gold.heads[dependent]:
-                right["uas"] += 1
-                relation = trainer.inventory.arc_relations[best[dependent]]
-                right["las"] += head < 0 or relation == gold.relations[dependent]
-    return {name: 100 * right[name] / right["arcs"] for name in ("uas", "las")}
+def make_plan(examples: Sequence[Example], settings: Settings, epochs: int) -> Plan:
+    """Lay out a run: gold documents in each epoch, silver ones once, of SciDTB's a share."""
+    silver = [example for example in examples if example.soft is not None]
+    gold = [example for example in examples if example.soft is None]
+    random.Random(f"{settings.seed}-silver").shuffle(silver)
+    silver = silver[: round(settings.silver_share * len(silver))]
+    parts = min(settings.silver_epochs, epochs)
+    steps: list[Sequence[Example]] = []
+    ends: list[int] = []
+    for epoch in range(epochs):
+        rng = random.Random(f"{settings.seed}-{epoch}")
+        small = [example for example in gold if example.source == "scidtb"]
+        rng.shuffle(small)
+        small = small[: round(settings.scidtb_share * len(small))]
+        more = silver[epoch::parts] if epoch < parts else []
+        here = [[example] for example in gold if example.source != "scidtb"]
+        here += _packs(small, settings.scidtb_pack) + _packs(more, settings.silver_pack)
+        rng.shuffle(here)
+        steps += here
+        ends.append(len(steps))
+    return Plan(steps, ends)
 
 
-def epoch_steps(
-    examples: Sequence[Example], settings: Settings, rng: random.Random
-) -> list[list[Example]]:
-    """Return the documents of each step of an epoch: of the small ones a share, in packs."""
-    steps: list[list[Example]] = []
-    single: list[Example] = []
-    scidtb: list[Example] = []
-    silver: list[Example] = []
-    for example in examples:
-        small = scidtb if example.source == "scidtb" else single
-        (silver if example.soft is not None else small).append(example)
-    for group, share, pack in (
-        (scidtb, settings.scidtb_share, settings.scidtb_pack),
-        (silver, settings.silver_share, settings.silver_pack),
-    ):
-        rng.shuffle(group)
-        chosen = group[: round(share * len(group))]
-        steps += [chosen[at : at + pack] for at in range(0, len(chosen), pack)]
-    steps += [[example] for example in single]
-    rng.shuffle(steps)
-    return steps
+def _packs(examples: Sequence[Example], size: int) -> list[list[Example]]:
+    return [list(examples[at : at + size]) for at in range(0, len(examples), size)]
 
 
 @dataclass(frozen=True)
@@ -513,87 +484,131 @@ class Run:
     trainer: Trainer
     dev: Mapping[str, Sequence[Example]]
     scores: Mapping[str, float]
+    lemmas: Lemmas
 
 
 def train(
-    minilm: Path | str,
+    pretrained: Path | str,
     folders: Mapping[str, Path | str],
     out: Path | str,
     settings: Settings,
     *,
     start: Path | str | None = None,
-    ewt: Path | str | None = None,
+    silver: Sequence[Path | str] = (),
     log: Callable[[str], None] = lambda _: None,
 ) -> Run:
     """Train on the given corpora (name -> folder; ``gum`` must be there).
 
-    ``minilm`` is a folder with ``model.safetensors`` and ``vocab.txt``. ``start`` is the
-    ``final.pt`` of an earlier run, from whose weights to begin; ``ewt`` the training file of
-    English-EWT, from which `silver` makes more examples. A run that was interrupted goes on from
-    its last finished epoch.
+    ``pretrained`` is a folder with ``model.safetensors`` and ``vocab.txt`` of the encoder that the
+    settings name. ``start`` is the ``final.pt`` of an earlier run, from whose weights to begin;
+    ``silver`` are CoNLL-U files (English-EWT, AMALGUM) from which `silver` makes more examples. A
+    run that was interrupted goes on from its last checkpoint.
     """
-    torch.set_num_threads(1)
+    torch.set_num_threads(settings.threads)
+    torch.set_flush_denormal(True)
     torch.manual_seed(settings.seed)
-    minilm, out = Path(minilm), Path(out)
+    pretrained, out = Path(pretrained), Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    tokenizer = WordPiece((minilm / "vocab.txt").read_text("utf-8").splitlines())
+    tokenizer = WordPiece((pretrained / "vocab.txt").read_text("utf-8").splitlines())
     examples = [e for name, folder in folders.items() for e in read_examples(name, folder, "train")]
     dev = {name: read_examples(name, folder, "dev") for name, folder in folders.items()}
-    if ewt is not None:
-        examples += silver_examples(ewt, [load_segmenter("crf"), load_segmenter("neural")])
-        log(f"English-EWT labelled: {sum(e.soft is not None for e in examples)} documents")
+    examples += _silver(silver, settings, out / "silver.npz", log)
     inventory = make_inventory(examples)
-    network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout)
-    network.encoder.load_minilm(minilm / "model.safetensors")
-    steps = len(epoch_steps(examples, settings, random.Random(0)))
-    trainer = Trainer(network, inventory, tokenizer, settings, steps)
+    shape = SHAPES[settings.encoder]
+    shape = replace(shape, layers=settings.layers or shape.layers)
+    network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout, shape=shape)
+    network.encoder.load_pretrained(pretrained / "model.safetensors")
+    plan = make_plan(examples, settings, settings.epochs)
+    trainer = Trainer(network, inventory, tokenizer, settings, len(plan.steps))
     initial_distances(trainer, [example for example in examples if example.soft is None])
     if start is not None:
         trainer.start_from(Path(start))
     checkpoint = out / "checkpoint.pt"
-    done = trainer.load(checkpoint) if checkpoint.is_file() else 0
+    if checkpoint.is_file():
+        trainer.load(checkpoint)
     (out / "settings.json").write_text(json.dumps(asdict(settings), indent=1), "utf-8")
-    log(f"{len(examples)} documents, {steps} steps per epoch, {done} epochs done")
-    began = time.process_time()
-    scores: dict[str, float] = {}
-    for epoch in range(done, settings.epochs):
-        losses = _train_epoch(trainer, examples, epoch, log)
-        scores = evaluate_dev(trainer, dev)
-        log(f"epoch {epoch + 1} cpu {time.process_time() - began:.0f}s loss {_shown(losses, 3)}")
-        log(f"  dev {_shown(scores, 2)}")
-        trainer.save(checkpoint, epoch + 1)
-    if settings.head_epochs:
-        _train_heads(trainer, examples, dev, log)
-        scores = {}
-    if settings.last_epochs:
-        _train_all_again(trainer, examples, log)
-        scores = {}
-    if start is not None and settings.keep_start:
-        trainer.mix_with(Path(start), settings.keep_start)
-        scores = {}
-    trainer.save(out / "final.pt", settings.epochs)
-    return Run(trainer, dev, scores or evaluate_dev(trainer, dev))
+    log(f"{len(examples)} documents, {len(plan.steps)} steps, {trainer.step} done")
+    final = out / "final.pt"
+    if final.is_file():
+        log(f"{final} is there: nothing left to train")
+        trainer.start_from(final)
+    else:
+        _train_all(trainer, plan, dev, checkpoint, log)
+        if settings.head_epochs:
+            _train_heads(trainer, examples, dev, log)
+        if start is not None and settings.keep_start:
+            trainer.mix_with(Path(start), settings.keep_start)
+        trainer.save(final)
+    lemmas = Lemmas.learn(_gold_lemmas(examples))
+    return Run(trainer, dev, evaluate_dev(trainer, read_dev(trainer, dev)), lemmas)
 
 
-def _train_epoch(
-    trainer: Trainer, examples: Sequence[Example], epoch: int, log: Callable[[str], None]
-) -> dict[str, float]:
-    """Go once through the data; return the mean of each part of the loss."""
-    settings = trainer.settings
-    # Seeded by epoch, so that a run that was interrupted goes on as if it had not been.
-    rng = random.Random(f"{settings.seed}-{epoch}")
-    torch.manual_seed(settings.seed * 1000 + epoch)
+def _gold_lemmas(examples: Sequence[Example]) -> Iterator[tuple[str, str, str]]:
+    for example in examples:
+        if example.gold is not None and example.weight == 1:
+            doc = example.gold.document
+            yield from ((doc.form(t), t.tag, t.lemma) for t in doc.tokens if t.lemma)
+
+
+def _silver(
+    paths: Sequence[Path | str], settings: Settings, known: Path, log: Callable[[str], None]
+) -> list[Example]:
+    """Return examples of treebanks without EDUs; what the teachers said is kept in a file."""
+    # Files with EDUs of their own (AMALGUM's) are large and automatic: a part of each will do.
+    parses = [
+        parse
+        for path in paths
+        for parse in choose(path, 0 if "ewt" in Path(path).name else settings.silver_words)
+    ]
+    if not parses:
+        return []
+    if not known.is_file():
+        found = label(parses, [load_segmenter("crf"), load_segmenter("neural")])
+        np.savez_compressed(known, **found)  # type: ignore[arg-type]
+    with np.load(known) as stored:
+        examples = list(silver_examples(parses, stored))
+    log(f"{len(examples)} silver documents, {sum(len(e.words) for e in examples)} words")
+    return examples
+
+
+def _train_all(
+    trainer: Trainer,
+    plan: Plan,
+    dev: Mapping[str, Sequence[Example]],
+    checkpoint: Path,
+    log: Callable[[str], None],
+) -> None:
+    """Train everything together, from the step where the trainer is to the end of the plan."""
+    seed = trainer.settings.seed
+    began, saved = time.process_time(), time.monotonic()
+    resumed, before = time.monotonic(), trainer.seconds
     sums: defaultdict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
-    for number, step in enumerate(epoch_steps(examples, settings, rng), 1):
+    while trainer.progress < 1:
+        # Seeded by step, so that a run that was interrupted goes on as if it had not been.
+        rng = random.Random(f"{seed}-step-{trainer.step}")
+        torch.manual_seed(1_000_000 * seed + trainer.step)
+        step = plan.steps[trainer.step]
         parts = trainer.update([read(example, trainer.tokenizer, rng) for example in step])
+        trainer.seconds = before + time.monotonic() - resumed
         for name, value in parts.items():
             sums[name] += value
             counts[name] += 1
-        if number % REPORT_EVERY == 0:
+        ended = trainer.step in plan.ends
+        if ended or trainer.step % REPORT_EVERY == 0:
             means = {name: sums[name] / counts[name] for name in sums}
-            log(f"  step {number} of {trainer.steps_per_epoch}: {_shown(means, 3)}")
-    return {name: sums[name] / counts[name] for name in sums}
+            spent = time.process_time() - began
+            rate = trainer.rate()
+            log(f"step {trainer.step} cpu {spent:.0f}s rate {rate:.2f} loss {_shown(means, 3)}")
+            sums.clear()
+            counts.clear()
+        if ended:
+            scores = evaluate_dev(trainer, read_dev(trainer, dev, every=2))
+            log(f"epoch {plan.ends.index(trainer.step) + 1}, half of dev: {_shown(scores, 2)}")
+        if ended or time.monotonic() - saved > SAVE_EVERY:
+            trainer.save(checkpoint)
+            saved = time.monotonic()
+    trainer.save(checkpoint)
 
 
 def _train_heads(
@@ -604,8 +619,8 @@ def _train_heads(
 ) -> None:
     """Train the heads on, over states that the finished encoder gives once.
 
-    The encoder takes four fifths of the time of an epoch, but the heads, which begin from nothing,
-    need more of them.
+    The encoder takes most of the time of an epoch, but the heads, which begin from nothing, need
+    more of them.
     """
     settings = replace(trainer.settings, scidtb_share=1.0)
     # Silver examples teach the encoder; their states would fill the memory.
@@ -618,53 +633,31 @@ def _train_heads(
             reading = read(example, trainer.tokenizer, rng)
             states = trainer.states(trainer.averaged, reading, settings.overlap)
             known[f"{example.source}/{example.id}"] = reading, states.half()
-    log(f"states of {len(known)} documents")
-    per_epoch = len(epoch_steps(examples, settings, random.Random(0)))
-    total, done = settings.head_epochs * per_epoch, 0
-    for epoch in range(settings.head_epochs):
-        rng = random.Random(f"{settings.seed}-heads-{epoch}")
-        torch.manual_seed(settings.seed * 1000 + 500 + epoch)
-        sums: defaultdict[str, float] = defaultdict(float)
-        for step in epoch_steps(examples, settings, rng):
-            found = [known[f"{example.source}/{example.id}"] for example in step]
-            readings = [disturb(reading, rng) for reading, _ in found]
-            states = [state.float() for _, state in found]
-            parts = trainer.update(readings, states, max(0.02, 1 - done / total))
-            done += 1
-            for name, value in parts.items():
-                sums[name] += value / per_epoch
-        log(f"heads, epoch {epoch + 1}: {_shown(sums, 3)}")
-        log(f"  dev {_shown(evaluate_dev(trainer, dev), 2)}")
-
-
-def _train_all_again(
-    trainer: Trainer, examples: Sequence[Example], log: Callable[[str], None]
-) -> None:
-    """Train everything together once more, from low rates down to nothing."""
-    settings = trainer.settings
-    trainer.train_all_again()
-    total, done = settings.last_epochs * trainer.steps_per_epoch, 0
-    for epoch in range(settings.last_epochs):
-        rng = random.Random(f"{settings.seed}-last-{epoch}")
-        torch.manual_seed(settings.seed * 1000 + 900 + epoch)
-        sums: defaultdict[str, float] = defaultdict(float)
-        for step in epoch_steps(examples, settings, rng):
-            readings = [read(example, trainer.tokenizer, rng) for example in step]
-            parts = trainer.update(readings, factor=max(0.02, 1 - done / total))
-            done += 1
-            for name, value in parts.items():
-                sums[name] += value / trainer.steps_per_epoch
-            if done % REPORT_EVERY == 0:
-                log(f"  last, step {done} of {total}")
-        log(f"last, epoch {epoch + 1}: {_shown(sums, 3)}")
-
-
-def evaluate_dev(trainer: Trainer, dev: Mapping[str, Sequence[Example]]) -> dict[str, float]:
-    """Score the averaged weights on the dev parts of GUM and, where given, SciDTB."""
-    scores = evaluate_gum(trainer, trainer.averaged, dev["gum"])
-    if "scidtb" in dev:
-        scores |= evaluate_arcs(trainer, trainer.averaged, dev["scidtb"])
-    return scores
+    shown = read_dev(trainer, dev)
+    log(f"states of {len(known)} documents; dev: {_shown(evaluate_dev(trainer, shown), 2)}")
+    plan = make_plan(examples, replace(settings, seed=settings.seed + 1), settings.head_epochs)
+    sums: defaultdict[str, float] = defaultdict(float)
+    counts: Counter[str] = Counter()
+    began, seconds = time.monotonic(), 60 * settings.head_minutes or float("inf")
+    for done, step in enumerate(plan.steps):
+        left = 1 - max(done / len(plan.steps), (time.monotonic() - began) / seconds)
+        if left <= 0:
+            break
+        rng = random.Random(f"{settings.seed}-heads-{done}")
+        torch.manual_seed(1_000_000 * settings.seed + 500_000 + done)
+        found = [known[f"{example.source}/{example.id}"] for example in step]
+        readings = [disturb(reading, rng) for reading, _ in found]
+        states = [state.float() for _, state in found]
+        parts = trainer.update(readings, states, max(0.02, left))
+        for name, value in parts.items():
+            sums[name] += value
+            counts[name] += 1
+        if done + 1 in plan.ends:
+            means = {name: sums[name] / counts[name] for name in sums}
+            log(f"heads, epoch {plan.ends.index(done + 1) + 1}: {_shown(means, 3)}")
+            log(f"  dev {_shown(evaluate_dev(trainer, shown), 2)}")
+            sums.clear()
+            counts.clear()
 
 
 def _shown(values: Mapping[str, float], digits: int) -> str:
