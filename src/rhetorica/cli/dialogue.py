@@ -94,7 +94,9 @@ def fit_command(
     ] = False,
     moves: Annotated[
         Moves,
-        typer.Option(help="Draw states one at a time, or a dialogue's at once (best in tm-hmm)."),
+        typer.Option(
+            help="Draw states one at a time, in tm-hmm with their topics, or a dialogue's at once."
+        ),
     ] = "joint",
     speakers: Annotated[
         bool, typer.Option(help="States know who speaks: user and system get their own.")
@@ -105,7 +107,7 @@ def fit_command(
     seed: Annotated[int, typer.Option(help="Same seed, same model.")] = 0,
     format: From = None,
     entities: Annotated[
-        bool, typer.Option(help="Annotated entities become their types: <city>.")
+        bool, typer.Option(help="Annotated entities become their types: `<city>`.")
     ] = True,
     rules: Annotated[
         bool, typer.Option(help="So do times, dates, numbers, mail addresses, phone numbers.")
