@@ -59,7 +59,7 @@ class Plan:
     topics: int = 40
     sweeps: int = 200
     dialogues: int | None = 600
-    curve: tuple[int, ...] = (50, 200)
+    curve: tuple[int, ...] = (50,)
     bus: int = 500
     bus_states: int = 30
     bus_chains: int = 1
