@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from rhetorica.batch.engine import Execute, Task
@@ -36,7 +37,8 @@ def on_cluster(address: str, work: Work, *, tell: Tell = nothing) -> Iterator[Ex
         tell(Event("cluster", note=f"dashboard at {client.dashboard_link}"))
         about = work.about()
         for worker, found in client.run(_differences, work, about).items():
-            _refuse(worker, found)
+            if found:
+                raise _other_results(worker, found)
         yield _Cluster(distributed, client, work, about).execute
 
 
@@ -53,7 +55,12 @@ def _client(distributed: Any, address: str) -> Iterator[Any]:
         count = int(address.removeprefix("local:"))
     except ValueError:
         raise RhetoricaError(f"--cluster {address}: expected local:N, such as local:4") from None
+    from dask import config
+
+    # A worker that died is started again; on a busy machine that may take a while.
+    patience = {"distributed.deploy.lost-worker-timeout": "1 hour"}
     with (
+        config.set(patience),
         distributed.LocalCluster(
             n_workers=count,
             threads_per_worker=1,
@@ -68,26 +75,35 @@ def _client(distributed: Any, address: str) -> Iterator[Any]:
 class _Cluster:
     def __init__(self, distributed: Any, client: Any, work: Work, about: dict[str, Any]) -> None:
         self.distributed, self.client, self.work, self.about = distributed, client, work, about
-        self.again: deque[list[Task]] = deque()
+        self.suspects: deque[Task] = deque()
 
     def execute(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Result | Failure]]:
         """Send chunks as workers have room, and yield what comes back."""
         chunks = _chunks(tasks)
         running: dict[Any, list[Task]] = {}
-        finished = self.distributed.as_completed(with_results=False)
+        finished = self.distributed.as_completed()
         while True:
             room = _PER_THREAD * max(1, sum(self.client.nthreads().values())) - len(running)
-            for _ in range(max(0, room)):
-                chunk = self.again.popleft() if self.again else next(chunks, None)
-                if chunk is None:
-                    break
+            sent = list(islice(chunks, max(0, room)))
+            if not running and not sent:
+                break
+            for chunk in sent:
                 future = self._submit(chunk)
                 running[future.key] = chunk
                 finished.add(future)
-            if not running:
-                return
             future = next(finished)
-            yield from self._results(future, running.pop(future.key))
+            chunk = running.pop(future.key)
+            found = self._result(future)
+            if found is None:
+                # Workers died of these documents, or only beside them: each will show, alone.
+                self.suspects += chunk
+            else:
+                yield from zip(chunk, found, strict=True)
+        for task in self.suspects:
+            future = self._submit([task])
+            self.distributed.wait(future)
+            found = self._result(future)
+            yield task, found[0] if found else Failure("WorkerDied", "cluster workers died of it")
 
     def _submit(self, chunk: list[Task]) -> Any:
         documents = [task.document for task in chunk]
@@ -95,25 +111,20 @@ class _Cluster:
             _do, self.work, self.about, documents, pure=False, retries=_RETRIES
         )
 
-    def _results(self, future: Any, chunk: list[Task]) -> Iterator[tuple[Task, Result | Failure]]:
+    def _result(self, future: Any) -> list[Result | Failure] | None:
+        """Return what came of a chunk; nothing if workers died of it, again and again."""
         if future.status == "finished":
-            found = future.result()
+            found: list[Result | Failure] | str = future.result()
             if isinstance(found, str):
-                _refuse("a worker", found)
-            yield from zip(chunk, found, strict=True)
-            return
-        error = future.exception() if future.status == "error" else None
-        if not isinstance(error, self.distributed.KilledWorker):
-            raise RhetoricaError(
-                f"the cluster gave up ({error or future.status}): what is done is kept; give the "
-                "same command again, it goes on"
-            )
-        # Workers died of this chunk, again and again: find out of which document.
-        if len(chunk) == 1:
-            yield chunk[0], Failure("WorkerDied", f"cluster workers ended while at it: {error}")
-            return
-        half = len(chunk) // 2
-        self.again += [chunk[:half], chunk[half:]]
+                raise _other_results("a worker", found)
+            return found
+        error = future.exception() if future.status == "error" else future.status
+        if isinstance(error, self.distributed.KilledWorker):
+            return None
+        raise RhetoricaError(
+            f"the cluster gave up ({error}): what is done is kept; give the same command again, it "
+            "goes on"
+        )
 
 
 def _chunks(tasks: Iterable[Task]) -> Iterator[list[Task]]:
@@ -130,12 +141,11 @@ def _chunks(tasks: Iterable[Task]) -> Iterator[list[Task]]:
         yield chunk
 
 
-def _refuse(worker: str, differences: str) -> None:
-    if differences:
-        raise RhetoricaError(
-            f"{worker} would give other results than this machine ({differences}): install the "
-            "same version of Rhetorica and of its models everywhere"
-        )
+def _other_results(worker: str, differences: str) -> RhetoricaError:
+    return RhetoricaError(
+        f"{worker} would give other results than this machine ({differences}): install the same "
+        "version of Rhetorica and of its models everywhere"
+    )
 
 
 def _differences(work: Work, about: dict[str, Any]) -> str:

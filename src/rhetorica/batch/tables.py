@@ -156,9 +156,8 @@ def map_batches(
         for place, record in zip(frame.index, frame.to_dict("records"), strict=True):
             text = record.pop(text_column)
             id = str(record.pop(chosen) if chosen else place)
-            text = text if isinstance(text, str) else ""
-            doc = Document(text, id=id, meta=as_meta(record))
-            found = attempt(parser, doc)
+            doc = Document(text if isinstance(text, str) else "", id=id, meta=as_meta(record))
+            found = attempt(parser, doc) if isinstance(text, str) else _no_text(text_column, text)
             if isinstance(found, Failure):
                 rows.append(_blank(doc) | {"error": f"{found.error}: {found.message}"})
             else:
@@ -166,6 +165,10 @@ def map_batches(
         return pandas.DataFrame(rows, columns=list(COLUMNS))
 
     return parse_batch
+
+
+def _no_text(column: str, found: Any) -> Failure:
+    return Failure("FormatError", f"{column!r} is {found!r}, not a text")
 
 
 def map_in_pandas(

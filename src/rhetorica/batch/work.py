@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rhetorica import formats
-from rhetorica.batch.tables import row
+from rhetorica.batch.tables import pyarrow, row
 from rhetorica.document import Document
 from rhetorica.files import digest, encode
 from rhetorica.formats.native import write_json
@@ -39,7 +39,9 @@ class Work:
     kbest: int = 1
 
     def __post_init__(self) -> None:
-        if self.to != PARQUET:
+        if self.to == PARQUET:
+            pyarrow()  # say now, not after an hour, that it is missing
+        else:
             formats.get_format(self.to)
 
     def load(self) -> Callable[[Document], Parse]:
