@@ -37,6 +37,7 @@ AUTO = "auto"
 DEFAULT_PARSER = DEFAULT_SEGMENTER = "neural"
 DEFAULT_MODEL = "gum"
 NEURAL_SYNTAX = "neural"
+ENSEMBLE = "ensemble"
 _SYNTAX: frozenset[Layer] = frozenset({"tokens", "syntax"})
 _EDUS: frozenset[Layer] = frozenset({"edus"})
 _TREE: frozenset[Layer] = frozenset({"tree"})
@@ -101,6 +102,8 @@ PARSERS = _table(
           "rhetorica.parsers.codra.parser:CodraParser"),
     Offer("dplp", "RST trees in one pass, words seen through a projection (Ji & Eisenstein 2014)",
           "rhetorica.parsers.dplp:DPLPParser", options=_SEARCH),
+    Offer("ensemble", "the others' votes, weighed by what each is good at (Cortes et al. 2014)",
+          "rhetorica.parsers.ensemble:EnsembleParser"),
 )  # fmt: skip
 SEGMENTERS = _table(
     replace(PARSERS["neural"], about="the neural parser's own; needs no syntax", gives=_EDUS),
@@ -109,6 +112,8 @@ SEGMENTERS = _table(
                "rhetorica.segmenters.crf:CRFSegmenter"),
     _segmenter("logistic", "CODRA's (Joty et al. 2015)",
                "rhetorica.segmenters.logistic:LogisticSegmenter"),
+    _segmenter("ensemble", "crf and neural together: their log-odds, weighed and added up",
+               "rhetorica.segmenters.ensemble:EnsembleSegmenter"),
     _segmenter("rules", "connectives and punctuation; not trained",
                "rhetorica.segmenters.baselines:RuleSegmenter"),
     _segmenter("sentence", "every sentence is an EDU; not trained",
@@ -168,7 +173,9 @@ class Recipe:
         found = [PARSERS[self.parser]] if self.parser else []
         own = found and "edus" in found[0].gives and self.segmenter in (None, self.parser)
         if not own:
-            default = "crf" if self.parser else DEFAULT_SEGMENTER
+            # An ensemble cuts with its like, others with the CRF.
+            default = DEFAULT_SEGMENTER if self.parser is None else "crf"
+            default = ENSEMBLE if self.parser == ENSEMBLE else default
             found.append(SEGMENTERS[self.segmenter or default])
         return tuple(found)
 
@@ -386,6 +393,9 @@ def _made(
     if offer.reads:
         wanted["name"] = offer.name
     wanted |= {name: value for name, value in (options or {}).items() if name in offer.options}
+    if offer.name == ENSEMBLE:
+        members = [_member(offer, name, model or bank, language) for name, model in shared.members]
+        shared = shared.gather(members)
     return shared.like(**wanted), bank
 
 
@@ -410,12 +420,24 @@ def models_of(recipe: Recipe) -> tuple[store.Config, ...]:
         if store.models(offer.kind, offer.family):
             config, bank = _chosen(offer, bank, recipe.language)
             found.append(config)
+            found += _members_models(offer, config, bank, recipe.language)
         bank = _segmenters_bank(bank)
     if recipe.syntax == NEURAL_SYNTAX:
         found.append(_neural_syntax())
     if not recipe.syntax and any("syntax" in offer.needs for offer in recipe.offers):
         found += store.models("syntax", language=recipe.language)
     return tuple(found)
+
+
+def _members_models(
+    offer: Offer, config: store.Config, bank: str, language: str
+) -> list[store.Config]:
+    """Return the models of the members of an ensemble, which its own does not hold."""
+    if offer.name != ENSEMBLE:
+        return []
+    offers = PARSERS if "tree" in offer.gives else SEGMENTERS
+    pairs = [part.strip().partition(":") for part in str(config.settings["members"]).split(",")]
+    return [_chosen(offers[name], model or bank, language)[0] for name, _, model in pairs]
 
 
 def _settled(recipe: Recipe) -> Recipe:
@@ -429,6 +451,14 @@ def _settled(recipe: Recipe) -> Recipe:
 def _segmenters_bank(bank: str) -> str:
     """Return the treebank that a segmenter beside a parser follows."""
     return bank if store.models("segmenter", treebank=bank) else DEFAULT_MODEL
+
+
+def _member(of: Offer, name: str, model: str, language: str) -> Any:
+    """Return a member of an ensemble."""
+    offers = PARSERS if "tree" in of.gives else SEGMENTERS
+    if name not in offers or name == ENSEMBLE:
+        raise UnknownName("member of an ensemble", name, {*offers} - {ENSEMBLE})
+    return _made(offers[name], model, language)[0]
 
 
 @cache

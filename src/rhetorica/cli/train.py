@@ -24,6 +24,8 @@ from rhetorica.train.loop import TRAINABLE, Trainable
 from rhetorica.train.treebank import Syntax
 
 OWN_STEPS = {
+    "ensemble": "Learn the weights of an ensemble of parsers (Cortes et al. 2014).",
+    "ensemble-segmenter": "Learn the weights of an ensemble of segmenters.",
     "neural": "Train the neural parser; needs torch (the extra `train`).",
     "syntax": "Train the English syntax pipeline; needs spaCy's lookups (the extra `train`).",
 }
@@ -58,6 +60,8 @@ def make_command(name: str) -> Callable[..., None]:
         return _neural()
     if name == "syntax":
         return _syntax()
+    if name.startswith("ensemble"):
+        return _ensemble(name)
     return _on_treebank(TRAINABLE[name])
 
 
@@ -181,6 +185,37 @@ def _syntax() -> Callable[..., None]:
         "--out my_syntax`"
     )
     return _command(doc, own, Settings, run)
+
+
+def _ensemble(name: str) -> Callable[..., None]:
+    kind = "segmenters" if name.endswith("segmenter") else "parsers"
+    settings = import_module(f"rhetorica.{kind}.ensemble").Settings
+    corpora = f"One of {', '.join(sorted(CORPORA))}."
+    own = {
+        "folder": (
+            Annotated[str, typer.Argument(metavar="FOLDER", help="The corpus's folder.")],
+            Parameter.empty,
+        ),
+        "out": (Out, Parameter.empty),
+        "corpus": (Annotated[str, typer.Option(metavar="NAME", help=corpora)], "gum"),
+    }
+
+    def run(given: dict[str, Any]) -> None:
+        from rhetorica.train.ensemble import train_ensemble, train_ensemble_segmenter
+        from rhetorica.train.treebank import read_treebank
+
+        treebank = read_treebank(given["corpus"], given["folder"])
+        [chosen] = _settings(settings, given)
+        learn: Any = train_ensemble if kind == "parsers" else train_ensemble_segmenter
+        with training() as tell:
+            learn(treebank, given["out"], chosen, tell=tell, command=_said())
+
+    doc = (
+        f"{OWN_STEPS[name]}\n\nWeights are learned from the dev documents, which no member was "
+        "trained on; scores are of halves, each by the weights of the other.\n\nExample: "
+        f"`rhetorica train {name} gum/ --out my_ensemble`"
+    )
+    return _command(doc, own, settings, run)
 
 
 def _command(

@@ -40,7 +40,7 @@ from rhetorica.decode.cky import (
 )
 from rhetorica.decode.eisner import eisner, eisner_kbest, eisner_marginals
 from rhetorica.decode.spanning import kbest_spanning, matrix_tree_marginals, spanning_tree
-from rhetorica.decode.votes import Chosen, Votes, elect
+from rhetorica.decode.votes import Chosen, Votes, elect, elect_kbest
 
 __all__ = [
     "Bracketing",
@@ -57,6 +57,7 @@ __all__ = [
     "eisner_kbest",
     "eisner_marginals",
     "elect",
+    "elect_kbest",
     "inside_outside",
     "kbest_chains",
     "kbest_spanning",

@@ -8,12 +8,15 @@ a range's votes are the sum of those for its joins, however they split it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rhetorica.decode._arrays import Floats, Ints
+from rhetorica.decode._lazy import Edges, LazyKBest
+
+_NOBODY = -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +113,69 @@ def elect(n: int, votes: Votes) -> list[Chosen]:
         chosen.append(Chosen(start, split, end, min(1.0, shares[start, end])))
         todo += [part for part in ((split, end), (start, split)) if part[1] - part[0] > 1]
     return chosen
+
+
+def elect_kbest(
+    n: int, votes: Votes, k: int, losses: Mapping[tuple[int, int], Sequence[float]] | None = None
+) -> list[tuple[list[Chosen], list[int], float]]:
+    """Return the k trees with the most votes for their ranges, best first; see `elect`.
+
+    Each comes with its votes and, for each join, the number of a label. ``losses`` are what the
+    second, third, ... label of a range costs; without them there is one label.
+
+    >>> joins = np.array([[0, 1, 2], [1, 2, 3], [0, 1, 3], [0, 2, 3]])
+    >>> found = elect_kbest(3, Votes.of(joins, np.array([[0.7], [0.3], [0.4], [0.6]])), 5)
+    >>> [([join.split for join in chosen], round(votes, 3)) for chosen, _, votes in found]
+    [([2, 1], 1.7), ([1, 2], 1.3)]
+    """
+    if n < 2:
+        return [([], [], 0.0)]
+    number: dict[tuple[int, int], int] = {}
+    shares: list[float] = []
+    splits: list[list[int]] = []
+    for (start, split, end), count in zip(votes.joins.tolist(), votes.votes.tolist(), strict=True):
+        at = number.setdefault((start, end), len(number))
+        if at == len(shares):
+            shares.append(0.0)
+            splits.append([])
+        shares[at] += count
+        splits[at].append(split)
+    ranges = list(number)
+    best = np.full(len(ranges), -np.inf)
+
+    def options(at: int) -> list[float]:
+        return [0.0, *(-loss for loss in (losses or {}).get(ranges[at], ()))]
+
+    def tails(at: int, split: int) -> tuple[int, ...]:
+        start, end = ranges[at]
+        parts = [part for part in ((start, split), (split, end)) if part[1] - part[0] > 1]
+        return tuple(number.get(part, _NOBODY) for part in parts)
+
+    def edges(at: int) -> Edges:
+        # An edge is a split with a label. Splits into ranges without votes have no derivation.
+        weights = [weight for _ in splits[at] for weight in options(at)]
+        ways = [tails(at, split) for split in splits[at] for _ in options(at)]
+        scores = []
+        for weight, way in zip(weights, ways, strict=True):
+            total = -np.inf if _NOBODY in way else weight
+            for tail in way:
+                total += float(best[tail])
+            scores.append(total + shares[at])
+        return Edges(np.array(scores), np.array(weights), lambda edge: ways[edge], shares[at])
+
+    for at in range(len(ranges)):
+        best[at] = edges(at).scores.max()
+    top = number.get((0, n), _NOBODY)
+    if top == _NOBODY or best[top] == -np.inf:
+        raise ValueError(f"the joins that got votes make no tree over {n} units")
+    found = LazyKBest(edges, k)
+    answers = []
+    for rank, derivation in enumerate(found.derivations(top)):
+        rows = []
+        for node, edge in found.walk(top, rank):
+            split, label = divmod(edge, len(options(node)))
+            (start, end), share = ranges[node], min(1.0, shares[node])
+            rows.append((Chosen(start, splits[node][split], end, share), label))
+        rows.sort(key=lambda row: (row[0].start, -row[0].end))
+        answers.append(([join for join, _ in rows], [label for _, label in rows], derivation.score))
+    return answers

@@ -62,14 +62,16 @@ from rhetorica.parsers.transition import (
 from rhetorica.parsers.transition.classifier import Classifier
 from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import BITS, StateReader, Templates, Units
-from rhetorica.parsers.transition.voting import WholeSteps, elected, join_probabilities
+from rhetorica.parsers.transition.voting import WholeSteps, elected, join_probabilities, vote
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.progress import Event, Tell, nothing, steps
+from rhetorica.protocols import Ballot
 from rhetorica.settings import RELATIONS, made, setting
 from rhetorica.trees import RSTTree
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
+_SAMPLES = 16
 Probabilities = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Matrix = Literal["general", "concatenation", "difference", "none", "identity", "nmf"]
@@ -215,7 +217,7 @@ class Settings:
         0, "Parts in which documents are parsed to learn from mistakes; 0: they are not."
     )
     branching: Branching = setting("right", "How lists branch inside the parser.")
-    samples: int = setting(16, "Sequences of actions that vote on the tree; 0: use a beam.")
+    samples: int = setting(_SAMPLES, "Sequences of actions that vote on the tree; 0: use a beam.")
     beam: int = setting(1, "States that a beam keeps; 1: greedy.")
     min_count: int = setting(3, "Drop features seen less often.")
     threshold: float = setting(0.0, "Drop smaller weights from the file, to make it small.")
@@ -481,6 +483,17 @@ class DPLPParser(Stored):
         tree = self._output(found[0].tree)
         scores = self._scores(tree, found[0], forest, score)
         return Parse(doc, tree, scores, candidates if kbest > 1 else (), about)
+
+    def ballot(self, doc: Document) -> Ballot:
+        """Return the votes of a sample of sequences for joins, and their labels."""
+        n = len(doc.edus)
+        if n < 2 or self.settings.branching == "left":
+            # Votes for lists that branch to the left are no votes for the trees that leave here.
+            return Ballot.of(self(doc))
+        check_language(doc, self)
+        steps, samples = WholeSteps(self.scorer(doc)), self.settings.samples or _SAMPLES
+        votes = vote(n, self.actions_, steps, samples=samples, seed=self.settings.seed)
+        return Ballot(votes, self.actions_.labels)
 
     def _elected(self, doc: Document, score: Scorer, about: dict[str, str]) -> Parse:
         """Return the tree that most of a sample of sequences agrees with (see `voting`)."""

@@ -51,9 +51,17 @@ from rhetorica.parsers.transition.exploration import DynamicOracle
 from rhetorica.parsers.transition.features import Looks, StateReader, Templates, Units
 from rhetorica.parsers.transition.system import Ints
 from rhetorica.parsers.transition.templates import GROUPS, LABEL, PAPER, PAPER_BAGS, STRUCTURE
-from rhetorica.parsers.transition.voting import Steps, WholeSteps, draw, elected, join_probabilities
+from rhetorica.parsers.transition.voting import (
+    Steps,
+    WholeSteps,
+    draw,
+    elected,
+    join_probabilities,
+    vote,
+)
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.progress import Event, Tell, nothing, steps
+from rhetorica.protocols import Ballot
 from rhetorica.settings import RELATIONS, made, setting
 from rhetorica.trees import Join, RSTTree
 
@@ -327,6 +335,17 @@ class ShiftReduceParser(Stored):
             kbest=candidates,
             provenance=about,
         )
+
+    def ballot(self, doc: Document) -> Ballot:
+        """Return the votes of a sample of sequences for joins, and their labels."""
+        check_language(doc, self)
+        n = len(doc.edus)
+        if n < 2:
+            return Ballot.of(self(doc))
+        samples = self.settings.samples or SAMPLES
+        steps = self.steps(Units.of(doc))
+        votes = vote(n, self.actions_, steps, samples=samples, seed=self.settings.seed)
+        return Ballot(votes, self.actions_.labels)
 
     def _decide(self, units: Units) -> list[_Decided]:
         """Return the joins of the best tree, in preorder, with their probabilities."""

@@ -9,14 +9,14 @@ is exact, and scored by the same network; only trees that cross a stage's border
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.decode import cky_kbest, inside_outside, mbr_cky, pack_splits
+from rhetorica.decode import cky_kbest, inside_outside, mbr_cky, pack_splits, split_block
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
@@ -48,22 +48,39 @@ def decode(
     [(0, 1, 2)]
     """
     joins: list[ScoredJoin] = []
-    _solve(np.arange(n_edus + 1), score, list(levels), exact, joins)
+    for places in _stages(np.arange(n_edus + 1), list(levels), exact):
+        joins += _exact(places, score)
     return sorted(joins, key=lambda join: (join.start, -join.end))
 
 
-def _solve(
-    places: Ints, score: SplitScorer, levels: list[Ints], exact: int, joins: list[ScoredJoin]
-) -> None:
-    """Add the joins of the tree over the units between places."""
+def posteriors(
+    n_edus: int,
+    score: SplitScorer,
+    levels: Sequence[Ints] = (),
+    *,
+    exact: int = EXACT,
+    least: float = 0.01,
+) -> list[ScoredJoin]:
+    """Return the joins that have at least some probability, each with its own.
+
+    They make at least one tree.
+    """
+    joins: list[ScoredJoin] = []
+    for places in _stages(np.arange(n_edus + 1), list(levels), exact):
+        joins += _likely(places, score, least)
+    return joins
+
+
+def _stages(places: Ints, levels: list[Ints], exact: int) -> Iterator[Ints]:
+    """Yield the borders of the units that are joined in one chart, one chart after the other."""
     if len(places) - 1 <= exact:
-        joins += _exact(places, score)
+        yield places
         return
     cuts, rest = _cuts(places, levels, exact)
     at = np.searchsorted(places, cuts)
     for first, last in pairwise(at.tolist()):
-        _solve(places[first : last + 1], score, rest, exact, joins)
-    _solve(cuts, score, [], exact, joins)
+        yield from _stages(places[first : last + 1], rest, exact)
+    yield from _stages(cuts, [], exact)
 
 
 def _cuts(places: Ints, levels: list[Ints], exact: int) -> tuple[Ints, list[Ints]]:
@@ -85,6 +102,23 @@ def _exact(places: Ints, score: SplitScorer) -> list[ScoredJoin]:
         ScoredJoin(int(places[i]), int(places[k]), int(places[j]), min(1.0, float(spans[i, j])))
         for i, k, j in mbr_cky(spans).joins
     ]
+
+
+def _likely(places: Ints, score: SplitScorer, least: float) -> list[ScoredJoin]:
+    n = len(places) - 1
+    if n < 2:
+        return []
+    _, spans, packed = inside_outside(pack_splits(score(places)))
+    # The joins of the best tree are among them, however unlikely each is.
+    kept = {(i, k, j) for i, k, j in mbr_cky(spans).joins}
+    for width in range(2, n + 1):
+        for start, split in np.argwhere(split_block(packed, n, width) >= least).tolist():
+            kept.add((start, start + 1 + split, start + width))
+    found: list[ScoredJoin] = []
+    for i, k, j in sorted(kept):
+        share = float(split_block(packed, n, j - i)[i, k - i - 1])
+        found.append(ScoredJoin(int(places[i]), int(places[k]), int(places[j]), share))
+    return found
 
 
 def decode_kbest(n_edus: int, score: SplitScorer, k: int) -> list[tuple[list[ScoredJoin], float]]:

@@ -16,18 +16,19 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.convert import to_dependencies
-from rhetorica.decode import eisner
+from rhetorica.decode import Votes, eisner
 from rhetorica.document import Document, Span
 from rhetorica.errors import UnknownName
 from rhetorica.languages import check_language, settle
 from rhetorica.learn.calibration import calibrated
 from rhetorica.models.store import State, Stored
-from rhetorica.parsers.neural.decode import EXACT, ScoredJoin, decode, decode_kbest
+from rhetorica.parsers.neural.decode import EXACT, ScoredJoin, decode, decode_kbest, posteriors
 from rhetorica.parsers.neural.network import Floats, Network, Spans
 from rhetorica.parsers.neural.units import Units
 from rhetorica.parsers.neural.wordpiece import Pieces
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Join, RSTTree
+from rhetorica.protocols import Ballot
+from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Join, Label, RSTTree
 
 Bools = npt.NDArray[np.bool_]
 
@@ -68,6 +69,27 @@ class NeuralParser(Stored):
         if self.scheme == "scidtb":
             return self._parse_dependencies(doc, units, edus, boundaries)
         return self._parse_tree(doc, units, edus, boundaries, kbest)
+
+    def ballot(self, doc: Document) -> Ballot:
+        """Return the probabilities of all likely joins of a document, and of their labels."""
+        if self.scheme == "scidtb":
+            raise UnknownName("scheme with votes for joins", self.scheme, ("gum",))
+        doc, units, states, _ = self._segment(self._given(doc))
+        count = len(units)
+        labels = tuple(Label(*label) for label in self.network.config.joins)
+        if count < 2:
+            return Ballot.empty(labels)
+        spans = self.network.spans(self.network.edus(states, units, self._source), units)
+        found = posteriors(count, spans.splits, _levels(units))
+        shares = np.concatenate(
+            [
+                spans.labels([join[:3] for join in found[at : at + _LABELLED_AT_ONCE]])
+                for at in range(0, len(found), _LABELLED_AT_ONCE)
+            ]
+        )
+        joins = np.array([join[:3] for join in found], dtype=np.int64)
+        weights = np.array([[join.probability] for join in found])
+        return Ballot(Votes.of(joins, weights * shares), labels)
 
     def like(self, *, threads: int | None = None, **changes: Any) -> NeuralParser:
         """Return one that shares the network, with another scheme or number of threads."""
@@ -191,10 +213,7 @@ class NeuralParser(Stored):
         self, doc: Document, units: Units, edus: Floats, boundaries: tuple[float, ...], kbest: int
     ) -> Parse:
         spans = self.network.spans(edus, units)
-        levels = [
-            np.flatnonzero(flags) for flags in (units.paragraph_starts, units.sentence_starts)
-        ]
-        joins = decode(len(units), spans.splits, levels)
+        joins = decode(len(units), spans.splits, _levels(units))
         tree, nuclearities, relations = self._label(joins, spans, len(units))
         heads, arcs = self._arc_scores(tree, relations, units, edus)
         scores = Scores(
@@ -281,6 +300,11 @@ class NeuralParser(Stored):
             ),
             provenance=self._provenance,
         )
+
+
+def _levels(units: Units) -> list[npt.NDArray[np.int64]]:
+    """Return the EDUs at which larger units begin, the largest units first."""
+    return [np.flatnonzero(flags) for flags in (units.paragraph_starts, units.sentence_starts)]
 
 
 def _relation_of_edus(tree: RSTTree, relations: Sequence[float]) -> list[float]:

@@ -76,7 +76,7 @@ class Tagging:
         return self.data.pick(np.arange(self.taught, len(self.data)))
 
 
-def read_tagging(folder: Path | str, taught: int = 1600) -> Tagging:
+def read_tagging(folder: Path | str, taught: int = 1000) -> Tagging:
     """Read GUM's sentences in random order, ``taught`` of them for the experts."""
     sentences = read_tagged(folder)
     order = np.random.default_rng(SEED).permutation(len(sentences))

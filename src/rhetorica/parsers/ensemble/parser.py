@@ -1,0 +1,308 @@
+"""The ensemble parser: ballots of its members -> the tree with the most expected right units.
+
+Members see the same document: EDUs are given, syntax is there once for all. Each says what it
+thinks of ranges and labels (`rhetorica.protocols.Ballot`); learned weights make probabilities of it
+(`weights`); the tree whose ranges have the highest sum is elected (minimum Bayes risk; Goodman
+1996). Votes are for classes of relations; the relation within a class is that of the members who
+tell relations apart.
+
+The model folder holds weights and the names of the members, not their models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.convert import relabel
+from rhetorica.decode import Chosen, elect, elect_kbest
+from rhetorica.decode import Votes as JoinVotes
+from rhetorica.document import Document
+from rhetorica.errors import Mismatch, ModelError
+from rhetorica.languages import check_language
+from rhetorica.learn.calibration import fit_platt, log_odds, platt
+from rhetorica.models.store import Config, State, Stored
+from rhetorica.parsers.ensemble.candidates import Candidates
+from rhetorica.parsers.ensemble.weights import Example, Stacked, Votes, fit_stacked, fit_votes
+from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.protocols import Ballot, Parser, Voter
+from rhetorica.relations import relation_set
+from rhetorica.settings import RELATIONS, made, setting
+from rhetorica.trees import Join, Label, RSTTree
+
+Method = Literal[
+    "stacked",
+    "reparsing",
+    "MVote",
+    "FPL",
+    "CV",
+    "FPL-CV",
+    "ESPBoost",
+    "SLE",
+    "Rand",
+    "Best",
+    "Majority",
+]
+METHODS: tuple[Method, ...] = get_args(Method)
+MEMBERS = ("neural", "codra", "shift-reduce", "dplp")
+Floats = npt.NDArray[np.float64]
+_LABELS_TRIED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Who votes, and how weights are learned."""
+
+    members: str = setting(
+        ",".join(MEMBERS),
+        "Parsers that vote, with commas; one may have a model, `codra:my_model`.",
+    )
+    method: Method = setting(
+        "stacked",
+        "How weights are learned: stacked (logistic regression over members' probabilities), an "
+        "algorithm of Cortes et al. (2014), or reparsing (Sagae & Lavie 2006).",
+    )
+    l2: float = setting(10.0, "Penalty of the logistic regressions.")
+    gain: float = setting(0.5, "How much a sure label speaks for a range.")
+    relations: str = "gum coarse15"
+    calibration: tuple[float, ...] = ()
+
+
+class EnsembleParser(Stored):
+    """Parses by votes of ``members_``; after `fit` or `load` it has ``labels_`` and ``weights_``.
+
+    A member is any parser. Those with a ``ballot`` (`rhetorica.protocols.Voter`) are asked for it,
+    of others the tree and its probabilities are taken.
+    """
+
+    name = "ensemble"
+
+    def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
+        self.settings = made(Settings, settings, changes)
+        self.members_: tuple[Parser, ...] = ()
+
+    @property
+    def members(self) -> list[tuple[str, str]]:
+        """The names of the members' parsers and models ("" for the treebank's)."""
+        parts = [part.strip() for part in self.settings.members.split(",") if part.strip()]
+        pairs = [part.partition(":") for part in parts]
+        return [(parser, model) for parser, _, model in pairs]
+
+    def gather(self, members: Sequence[Parser]) -> EnsembleParser:
+        """Return an ensemble of these parsers with the same weights, which it shares."""
+        if not members:
+            raise ModelError("an ensemble needs at least one member")
+        weights = getattr(self, "weights_", None)
+        if weights is not None and _size(weights) != len(members):
+            raise ModelError(
+                f"weights of {_size(weights)} members and {len(members)} parsers: gather those "
+                f"that it was trained with ({self.settings.members})"
+            )
+        twin = self.like()
+        twin.members_ = tuple(members)
+        return twin
+
+    def ballots(self, doc: Document) -> list[Ballot]:
+        """Return what each member says of a document with EDUs."""
+        return [_ballot(member, doc) for member in self.members_]
+
+    def fit(
+        self,
+        parses: Sequence[Parse],
+        *,
+        ballots: Sequence[Sequence[Ballot]] | None = None,
+    ) -> EnsembleParser:
+        """Learn weights from gold analyses of documents that no member was trained on.
+
+        ``ballots`` may hold what the members say of each document, if that is known already.
+        """
+        coarse = self._coarse()
+        golds = [relabel(parse.tree, coarse) for parse in parses]
+        if ballots is None:
+            ballots = [self.ballots(parse.document) for parse in parses]
+        found = {Label(j.nuclearity, j.relation) for tree in golds for j in tree.joins}
+        theirs = {label for said in ballots for ballot in said for label in ballot.labels}
+        found |= {Label(label.nuclearity, coarse(label.relation)) for label in theirs}
+        self.labels_: tuple[Label, ...] = tuple(sorted(found))
+        self.finer_ = self._finer(parses)
+        examples = []
+        for parse, gold, said in zip(parses, golds, ballots, strict=True):
+            if len(parse.document.edus) > 1:
+                together = Candidates.of(parse.document, said, self.labels_, coarse)
+                examples.append(Example.of(parse.document, together, gold, self.labels_))
+        if not examples:
+            raise ModelError("no document with a join to learn the weights of an ensemble from")
+        self.weights_: Stacked | Votes = (
+            fit_stacked(examples, l2=self.settings.l2)
+            if self.settings.method == "stacked"
+            else fit_votes(examples, self.settings.method)
+        )
+        self._calibrate(examples)
+        return self
+
+    def _coarse(self) -> Callable[[str], str]:
+        return relation_set(self.settings.relations.partition(" ")[0]).coarse
+
+    def _finer(self, parses: Sequence[Parse]) -> dict[Label, str]:
+        """Return the most frequent relation of each class, for joins where no member knows."""
+        coarse = self._coarse()
+        counts: dict[Label, dict[str, int]] = {}
+        for parse in parses:
+            for join in parse.tree.joins:
+                label = Label(join.nuclearity, coarse(join.relation))
+                here = counts.setdefault(label, {})
+                here[join.relation] = here.get(join.relation, 0) + 1
+        return {
+            label: min(here, key=lambda name: (-here[name], name))
+            for label, here in sorted(counts.items())
+        }
+
+    def _calibrate(self, examples: Sequence[Example]) -> None:
+        """Fit how far to trust the ranges that are elected: the best of many promise too much."""
+        evidence, true = [], []
+        for one in examples:
+            values, labels = self.weights_.judge(one.said, one.doc)
+            gold = set(map(tuple, one.joins[:, [0, 2]].tolist()))
+            for join in self._elect(one.said, values, labels):
+                evidence.append(values[one.said.rows(*np.array([[join.start], [join.end]]))[0]])
+                true.append(float((join.start, join.end) in gold))
+        fitted = fit_platt(log_odds(np.array(evidence), least=1e-3)[:, None], np.array(true))
+        self.settings = replace(self.settings, calibration=fitted)
+
+    def _elect(self, said: Candidates, values: Floats, labels: Floats) -> list[Chosen]:
+        return elect(said.n_edus, self._votes(said, values, labels))
+
+    def _votes(self, said: Candidates, values: Floats, labels: Floats) -> JoinVotes:
+        """Let each range's value fall on its joins, by their shares."""
+        worth = values * (1 + self.settings.gain * labels.max(axis=1, initial=0.0))
+        rows = said.rows(said.joins[:, 0], said.joins[:, 2])
+        totals = np.bincount(rows, said.weights, len(said.ranges))
+        return JoinVotes.of(said.joins, (worth[rows] * said.weights / totals[rows])[:, None])
+
+    def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
+        """Parse a document that has the layers that the members need."""
+        if not self.members_:
+            raise ModelError(
+                "an ensemble without members: load it with rhetorica.load, or gather parsers"
+            )
+        check_language(doc, self)
+        return self.decide(doc, self.ballots(doc), kbest=kbest)
+
+    def decide(self, doc: Document, ballots: Sequence[Ballot], *, kbest: int = 1) -> Parse:
+        """Return the parse that these ballots make."""
+        about = {"parser": self.name, "members": self.settings.members}
+        about |= {"method": self.settings.method}
+        n = len(doc.edus)
+        if n < 2:
+            return Parse(doc, RSTTree(n), Scores() if n else None, provenance=about)
+        said = Candidates.of(doc, ballots, self.labels_, self._coarse())
+        values, labels = self.weights_.judge(said, doc)
+        votes = self._votes(said, values, labels)
+        tree, scores = self._labelled(said, elect(n, votes), values, labels, ballots)
+        candidates: tuple[Candidate, ...] = ()
+        if kbest > 1:
+            losses = self._label_losses(said, values, labels)
+            candidates = tuple(
+                Candidate(self._labelled(said, joins, values, labels, ballots, ranks)[0], score)
+                for joins, ranks, score in elect_kbest(n, votes, kbest, losses)
+            )
+        return Parse(doc, tree, scores, candidates, about)
+
+    def _label_losses(
+        self, said: Candidates, values: Floats, labels: Floats
+    ) -> dict[tuple[int, int], list[float]]:
+        """Return what the next best labels of each range cost."""
+        top = -np.sort(-labels, axis=1)[:, :_LABELS_TRIED]
+        costs = (top[:, :1] - top[:, 1:]) * (values * (self.settings.gain or 1.0))[:, None]
+        return dict(zip(map(tuple, said.ranges.tolist()), costs.tolist(), strict=True))
+
+    def _labelled(
+        self,
+        said: Candidates,
+        joins: Sequence[Chosen],
+        values: Floats,
+        labels: Floats,
+        ballots: Sequence[Ballot],
+        ranks: Sequence[int] | None = None,
+    ) -> tuple[RSTTree, Scores]:
+        """Give elected joins their best labels (or those of other ranks), and probabilities."""
+        rows = said.rows(np.array([j.start for j in joins]), np.array([j.end for j in joins]))
+        shares = labels[rows]
+        order = np.argsort(-shares, axis=1, kind="stable")
+        best = order[np.arange(len(rows)), np.array(ranks or [0] * len(rows), dtype=np.int64)]
+        kinds, names = np.array(self.labels_).T
+        spans = platt(log_odds(values[rows], least=1e-3)[:, None], self.settings.calibration)
+        relations = self._relations(joins, best.tolist(), ballots)
+        tree = RSTTree(
+            said.n_edus,
+            tuple(
+                Join(j.start, j.split, j.end, self.labels_[label].nuclearity, name)
+                for j, label, name in zip(joins, best.tolist(), relations, strict=True)
+            ),
+        )
+        whole = [j.start == 0 and j.end == said.n_edus for j in joins]
+        return tree, Scores(
+            spans=tuple(np.where(whole, 1.0, spans).tolist()),
+            nuclearities=tuple(np.where(kinds == kinds[best][:, None], shares, 0).sum(axis=1)),
+            relations=tuple(np.where(names == names[best][:, None], shares, 0).sum(axis=1)),
+        )
+
+    def _relations(
+        self, joins: Sequence[Chosen], best: Sequence[int], ballots: Sequence[Ballot]
+    ) -> list[str]:
+        """Return the relation of each join within its class: the one with the most votes."""
+        coarse = self._coarse()
+        found: list[dict[str, float]] = [{} for _ in joins]
+        for ballot in ballots:
+            classes = [Label(x.nuclearity, coarse(x.relation)) for x in ballot.labels]
+            if all(a == b for a, b in zip(classes, ballot.labels, strict=True)):
+                continue  # knows classes only
+            votes = ballot.votes.labels_of(joins)
+            for at, label in enumerate(best):
+                for column in np.flatnonzero(votes[at]).tolist():
+                    if classes[column] == self.labels_[label]:
+                        name = ballot.labels[column].relation
+                        found[at][name] = found[at].get(name, 0.0) + votes[at, column]
+        return [
+            max(here, key=lambda name: here[name])
+            if here
+            else self.finer_.get(self.labels_[label], self.labels_[label].relation)
+            for here, label in zip(found, best, strict=True)
+        ]
+
+    def state(self) -> State:
+        """Return the members' names, the labels, and the weights."""
+        config = Config.of(self, self.labels_, finer=[[*k, v] for k, v in self.finer_.items()])
+        return State(config, {"ranges": self.weights_.ranges, "labels": self.weights_.labels})
+
+    @classmethod
+    def from_state(cls, state: State) -> EnsembleParser:
+        """Make the ensemble of a model folder; its members are gathered afterwards."""
+        given = dict(state.config.settings)
+        finer = given.pop("finer")
+        parser = cls(made(Settings, None, {**given, RELATIONS: state.config.relations}))
+        parser.labels_ = state.config.labels
+        parser.finer_ = {Label.read(row[:2]): row[2] for row in finer}
+        kind = Stacked if parser.settings.method == "stacked" else Votes
+        parser.weights_ = kind(state.arrays["ranges"], state.arrays["labels"])
+        return parser
+
+
+def _size(weights: Stacked | Votes) -> int:
+    return int(weights.labels.shape[1])
+
+
+def _ballot(member: Parser, doc: Document) -> Ballot:
+    if isinstance(member, Voter):
+        return member.ballot(doc)
+    parse = member(doc)
+    if parse.document.edus != doc.edus:
+        raise Mismatch(
+            f"{member.name} has {len(parse.document.edus)} EDUs in {doc.id or 'a document'}, the "
+            f"others {len(doc.edus)}: members of an ensemble must keep the EDUs that they are given"
+        )
+    return Ballot.of(parse)

@@ -1,0 +1,197 @@
+"""Learn the weights of ensembles, from documents that no member was trained on.
+
+Members that ship have seen the training documents of their treebank, so that weights are learned on
+its dev documents, with the syntax and, for scores from raw text, the EDUs that our own pipeline
+finds. Scores are honest, too: the weights of one half of the documents are scored on the other
+half, both ways; what is written has learned from both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rhetorica.document import Document
+from rhetorica.errors import RhetoricaError
+from rhetorica.evaluate import Report
+from rhetorica.files import write_text
+from rhetorica.parsers.ensemble.parser import EnsembleParser, Settings
+from rhetorica.parses import Parse
+from rhetorica.pipeline import load_parser, load_segmenter
+from rhetorica.progress import Event, Tell, nothing
+from rhetorica.protocols import Ballot
+from rhetorica.segmenters.boundaries import cut
+from rhetorica.segmenters.ensemble import EnsembleSegmenter
+from rhetorica.segmenters.ensemble import Settings as SegmenterSettings
+from rhetorica.train.card import LICENCES, figures, shown
+from rhetorica.train.treebank import Treebank, with_syntax
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Gold analyses of documents with automatic syntax, and what parsers say of their EDUs.
+
+    ``ballots`` has a row for each document, a column for each of ``names``.
+    """
+
+    names: tuple[str, ...]
+    golds: list[Parse]
+    ballots: list[list[Ballot]]
+
+    def of(self, names: Sequence[str]) -> list[list[Ballot]]:
+        """Return the ballots of some of the parsers."""
+        columns = [self.names.index(name) for name in names]
+        return [[row[column] for column in columns] for row in self.ballots]
+
+
+def named(members: str) -> tuple[str, ...]:
+    """Return the names of members that a setting lists."""
+    return tuple(part.strip() for part in members.split(",") if part.strip())
+
+
+def hear(treebank: Treebank, names: Sequence[str], *, tell: Tell = nothing) -> Heard:
+    """Let parsers vote on the dev documents: gold EDUs, automatic syntax."""
+    golds = with_syntax(treebank.dev, predicted=True)
+    voters = gathered(names, treebank.name)
+    ballots = []
+    for at, gold in enumerate(golds, 1):
+        ballots.append(voters.ballots(gold.document))
+        tell(Event("votes", at, len(golds)))
+    return Heard(tuple(names), golds, ballots)
+
+
+def gathered(names: Sequence[str], bank: str) -> EnsembleParser:
+    """Return an ensemble without weights whose members are loaded."""
+    empty = EnsembleParser(members=",".join(names))
+    return empty.gather([load_parser(name, model or bank) for name, model in empty.members])
+
+
+def halves(count: int) -> list[tuple[list[int], list[int]]]:
+    """Return what to learn from and what to score: every other document, both ways."""
+    if count < 2:
+        raise RhetoricaError(f"{count} dev documents: weights need at least 2, to be scored")
+    even, odd = list(range(0, count, 2)), list(range(1, count, 2))
+    return [(even, odd), (odd, even)]
+
+
+def honest_ensembles(heard: Heard, settings: Settings) -> list[EnsembleParser]:
+    """Return, for each document, an ensemble that has not learned from it."""
+    names = named(settings.members)
+    ballots = heard.of(names)
+    found: dict[int, EnsembleParser] = {}
+    for taught, scored in halves(len(heard.golds)):
+        model = EnsembleParser(settings).fit(
+            [heard.golds[at] for at in taught], ballots=[ballots[at] for at in taught]
+        )
+        found |= dict.fromkeys(scored, model)
+    return [found[at] for at in range(len(heard.golds))]
+
+
+def honest_parses(heard: Heard, settings: Settings) -> list[Parse]:
+    """Parse each document with weights that were learned from the other half."""
+    ballots = heard.of(named(settings.members))
+    models = honest_ensembles(heard, settings)
+    return [
+        model.decide(gold.document, said)
+        for model, gold, said in zip(models, heard.golds, ballots, strict=True)
+    ]
+
+
+def train_ensemble(
+    treebank: Treebank,
+    out: Path,
+    settings: Settings | None = None,
+    *,
+    tell: Tell = nothing,
+    command: str = "",
+) -> EnsembleParser:
+    """Learn the weights of a parser ensemble, score them honestly, write a model folder."""
+    relations = treebank.relations
+    settings = replace(settings or Settings(), relations=f"{relations.name} {relations.label_name}")
+    heard = hear(treebank, named(settings.members), tell=tell)
+    report = treebank.score(honest_parses(heard, settings))
+    tell(Event("dev, halves", note=shown(report)))
+    model = EnsembleParser(settings).fit(heard.golds, ballots=heard.ballots)
+    scores = {name: round(100 * value, 2) for name, value in figures(report).items()}
+    licence = LICENCES.get(treebank.name, "not known")
+    model.save(out, treebanks=(treebank.name,), licence=licence, scores=scores)
+    _write_card(out, "weights of an ensemble of parsers", settings, treebank, report, command)
+    return model
+
+
+def segment_evidence(
+    treebank: Treebank, settings: SegmenterSettings
+) -> tuple[list[Document], list[Floats]]:
+    """Return the dev documents with automatic syntax, and what segmenters say of their tokens."""
+    docs = [parse.document for parse in with_syntax(treebank.dev, predicted=True)]
+    empty = EnsembleSegmenter(settings)
+    members = [load_segmenter(name, model or treebank.name) for name, model in empty.members]
+    together = empty.gather(members)
+    return docs, [together.evidence(replace(doc, edus=())) for doc in docs]
+
+
+def honest_segments(
+    docs: Sequence[Document], evidence: Sequence[Floats], settings: SegmenterSettings
+) -> list[Parse]:
+    """Segment each document with weights that were learned from the other half."""
+    found: dict[int, Parse] = {}
+    for taught, scored in halves(len(docs)):
+        model = EnsembleSegmenter(settings).fit(
+            [docs[at] for at in taught], evidence=[evidence[at] for at in taught]
+        )
+        for at in scored:
+            probabilities = model.decide(docs[at], evidence[at])
+            bare = replace(docs[at], edus=())
+            found[at] = cut(bare, probabilities, threshold=model.threshold)
+    return [found[at] for at in range(len(docs))]
+
+
+def train_ensemble_segmenter(
+    treebank: Treebank,
+    out: Path,
+    settings: SegmenterSettings | None = None,
+    *,
+    tell: Tell = nothing,
+    command: str = "",
+) -> EnsembleSegmenter:
+    """Learn the weights of a segmenter ensemble, score them honestly, write a model folder."""
+    settings = settings or SegmenterSettings()
+    docs, evidence = segment_evidence(treebank, settings)
+    report = treebank.score(honest_segments(docs, evidence, settings))
+    tell(Event("dev, halves", note=shown(report)))
+    model = EnsembleSegmenter(settings).fit(docs, evidence=evidence)
+    raw = round(100 * report["segmentation", "all", "starts"].f1, 2)
+    licence = LICENCES.get(treebank.name, "not known")
+    model.save(out, treebanks=(treebank.name,), licence=licence, scores={"raw": raw})
+    _write_card(out, "weights of an ensemble of segmenters", settings, treebank, report, command)
+    return model
+
+
+def _write_card(
+    folder: Path, title: str, settings: Any, treebank: Treebank, report: Report, command: str
+) -> None:
+    lines = [
+        f"# {folder.resolve().name}: {title}",
+        "",
+        f"- **Members**: {settings.members}. Their models are not in this folder; each has a card.",
+        f"- **Data**: {len(treebank.dev)} dev documents of {treebank.name}, with automatic syntax;",
+        f"  {LICENCES.get(treebank.name, 'its licence is not known to us')}. No member was trained",
+        "  on them. The texts are not in the model.",
+        *([f"- **Training**: `{command}`"] if command else []),
+        "- **Scores**: weights learned on one half of the documents, scored on the other, both",
+        "  ways; what is in this folder has learned from both halves.",
+        "",
+        "| figure | F1 | signature |",
+        "|---|---|---|",
+    ]
+    for key, counts in report.totals.items():
+        signature = report.signature(key).replace("|", ", ")
+        lines.append(f"| {key} | {100 * counts.f1:.2f} | {signature} |")
+    write_text(folder / "README.md", "\n".join(lines) + "\n")
