@@ -392,3 +392,12 @@ def test_serving_others_is_warned_about(monkeypatch: pytest.MonkeyPatch) -> None
         assert ("warning" in result.output) == expected
     assert asked[0][0] == ("127.0.0.1", 8000)
     assert asked[0][1]["limits"].seconds == 5
+
+
+def test_relations_with_what_they_mean(client: httpx.Client) -> None:
+    sets = client.get("/api/relations").json()
+    assert set(sets) == set(client.get("/api/info").json()["relations"])
+    cause = next(r for r in sets["gum"]["relations"] if r["name"] == "causal-cause")
+    assert (cause["type"], cause["class"]) == ("rst", "causal")
+    assert all(cause[field] for field in ("definition", "example"))
+    assert len({entry["name"] for entry in sets["gum"]["classes"]}) == 15

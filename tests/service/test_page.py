@@ -12,6 +12,7 @@ import pytest
 
 from rhetorica import Document, Join, Parse, RSTTree, read, write
 from rhetorica.edit import units
+from rhetorica.relations import explain
 
 TEXT = "We stayed at home because it rained. Nobody complained, although the beach was near."
 SCRIPT = "<img src=x onerror='window.pwned=1'><script>window.pwned=1</script>"
@@ -431,6 +432,19 @@ def test_relations_are_of_the_kind_needed(page: Any) -> None:
     page.press("#relation", "ArrowDown")
     page.press("#relation", "Enter")
     page.wait_for_selector("[data-unit='1-2'] .label .name:has-text('joint-disjunction')")
+
+
+def test_relations_are_explained(page: Any) -> None:
+    open_parse(page, four())
+    relabel(page, "1-2", "causal-result")
+    meaning = explain("causal-result")
+    title = page.locator("[data-unit='1-2'] .label title").text_content()
+    assert title.endswith(f"\n{meaning.definition}\n{meaning.example}")
+    assert page.inner_text("#meaning") == meaning.definition
+    page.click("#relation")
+    assert meaning.definition in page.inner_text("#relation-list [data-name=causal-result]")
+    page.click("#tab-relations")
+    assert meaning.example in page.inner_text("#relations-used")
 
 
 def test_find(page: Any) -> None:

@@ -184,6 +184,11 @@ def _add_facts(app: FastAPI, limits: Limits, workers: Workers) -> None:
         """Return the JSON Schema of a parse."""
         return parse_schema()
 
+    @app.get("/api/relations")
+    async def relations() -> dict[str, Any]:
+        """List the relations and classes of every set, with definition and example."""
+        return {name: tasks.relations_of(name) for name in relation_set_names()}
+
     @app.get("/api/info")
     async def info() -> dict[str, Any]:
         """List what can be asked for: parsers, models, formats, relations, limits."""
@@ -203,10 +208,6 @@ def _add_facts(app: FastAPI, limits: Limits, workers: Workers) -> None:
             },
             "relations": {
                 name: [[r.name, r.type] for r in relation_set(name).relations]
-                for name in relation_set_names()
-            },
-            "classes": {
-                name: sorted({(r.coarse, r.type) for r in relation_set(name).relations})
                 for name in relation_set_names()
             },
             "limits": {name: getattr(limits, name) for name in limits.__dataclass_fields__},

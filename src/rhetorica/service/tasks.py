@@ -16,7 +16,7 @@ from rhetorica.files import Source, decode
 from rhetorica.formats.native import from_dict, to_dict, write_json
 from rhetorica.parses import Parse
 from rhetorica.pipeline import Recipe
-from rhetorica.relations import relation_set
+from rhetorica.relations import explain, relation_set
 from rhetorica.render.flow import flow_html, flow_svg
 from rhetorica.service import schemas
 from rhetorica.service.limits import Limits, TooLarge
@@ -130,6 +130,26 @@ def dialogue(limits: Limits, request: schemas.DialogueRequest) -> Answer:
             "mermaid": flow.to_mermaid(request.threshold),
         }
     )
+
+
+def relations_of(name: str) -> dict[str, list[dict[str, str]]]:
+    """Return the relations of a set, and its classes, with what they mean."""
+    found = relation_set(name).relations
+    classes = sorted({(relation.coarse, relation.type) for relation in found})
+    return {
+        "relations": [_meaning(r.name, r.type) | {"class": r.coarse} for r in found],
+        "classes": [_meaning(label, type) for label, type in classes],
+    }
+
+
+def _meaning(name: str, type: str) -> dict[str, str]:
+    meaning = explain(name)
+    return {
+        "name": name,
+        "type": type,
+        "definition": meaning.definition,
+        "example": meaning.example,
+    }
 
 
 def read(limits: Limits, content: schemas.Content) -> list[Parse]:

@@ -27,6 +27,7 @@ const json = async (path, body, signal) => (await call(path, body, signal)).json
 const wrapped = (parse) => ({ content: parse, format: "json" });
 
 export const info = (signal) => json("info", undefined, signal);
+export const relations = (signal) => json("relations", undefined, signal);
 export const parseText = (text, options, signal) => json("parse", { content: text, ...options }, signal);
 export const readFile = (content, format, name, signal) =>
   json("convert", { content, format, name, to: "json" }, signal);

@@ -35,6 +35,7 @@ const FOREIGN = {
 const state = {
   info: null, doc: null, model: null, view: "rst", selected: null, folded: new Set(),
   isPanelOpen: true, isKept: true, isStopped: false, documents: null,
+  sets: null, glossary: new Map(),
 };
 
 const canvas = new Canvas(byId("canvas"), {
@@ -321,7 +322,7 @@ async function show() {
   const { doc } = state;
   const view = await working((signal) => api.view(doc.parse, signal));
   if (!view || doc !== state.doc) return false;
-  state.model = new Model(view);
+  state.model = new Model(view, state.glossary);
   if (!state.model.units.length && view.dependencies) state.view = "dep";
   reading.show(state.model, relations());
   const { parser, edited } = view.provenance;
@@ -395,15 +396,17 @@ function unfoldAround(unit) {
 
 /** The relations to choose from: of the model's scheme, of the file, those in use, those added. */
 function relations() {
-  const { doc: { parse, added }, model, info } = state;
+  const { doc: { parse, added }, model, sets, glossary } = state;
   const { scheme, relations: trained = "" } = model.view.provenance;
   const used = model.units.filter((unit) => unit.role !== "root" && unit.relation !== "span")
     .map((unit) => [unit.relation, unit.above.kind === "multinuc" ? "multinuc" : "rst"]);
   const listed = parse.source?.inventory ?? [];
   const [set, coarse] = trained.split(" ");
-  const offered = (coarse ? info.classes : info.relations)[scheme ?? set]
-    ?? (listed.length ? [] : info.relations.gum);
-  return new Relations([...listed, ...offered, ...used, ...added], info.glossary);
+  const own = sets[scheme ?? set] ?? (listed.length ? null : sets.gum);
+  const offered = (coarse ? own?.classes : own?.relations) ?? [];
+  return new Relations(
+    [...listed, ...offered.map(({ name, type }) => [name, type]), ...used, ...added], glossary,
+  );
 }
 
 function fold(unit) {
@@ -589,8 +592,13 @@ async function start() {
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = remembered("theme") ?? (isDark ? "dark" : "light");
   listen();
-  [state.documents, state.info] = await Promise.all([Documents.open(), working(api.info)]);
-  if (!state.info) return;
+  [state.documents, state.info, state.sets] = await Promise.all([
+    Documents.open(), working(api.info), working(api.relations),
+  ]);
+  if (!state.info || !state.sets) return;
+  for (const { relations: own, classes } of Object.values(state.sets)) {
+    for (const entry of [...own, ...classes]) state.glossary.set(entry.name.toLowerCase(), entry);
+  }
   const { parsers, parser, segmenters } = state.info;
   byId("parser").replaceChildren(...Object.entries(parsers).flatMap(([name, models]) =>
     models.map((model) => h("option", {

@@ -16,8 +16,10 @@ export const key = (unit) => `${unit.start}-${unit.end}`;
 
 /** The units of a view with links between them. */
 export class Model {
-  constructor(view) {
+  /** `glossary`: what relations mean, by their names in small letters. */
+  constructor(view, glossary) {
     this.view = view;
+    this.glossary = glossary;
     this.edus = view.edus;
     this.units = view.units.map((unit) => ({ ...unit, children: [] }));
     this.byKey = new Map();
@@ -42,6 +44,12 @@ export class Model {
   part(unit) {
     if (!unit.above) return "root";
     return unit.above.kind === "multinuc" ? "both" : unit.role;
+  }
+
+  /** What a relation means, on lines of its own; nothing if that is not known. */
+  meaning(relation) {
+    const entry = this.glossary.get(relation.toLowerCase());
+    return entry ? `\n${entry.definition}\n${entry.example}` : "";
   }
 
   /** A unit's text on one line, or about so many characters of it. */

@@ -319,7 +319,8 @@ function drawUnit(item, layout, model) {
   }
   if (item.isRow) row(group, item, layout, model);
   if (item.hasLabel) {
-    group.append(label(item, layout, `${rangeName(unit.start, unit.end)}: ${how(unit, part)}`));
+    group.append(label(item, layout, `${rangeName(unit.start, unit.end)}: ${how(unit, part)}`,
+      model.meaning(unit.relation)));
     // The dot that the label is about, where the row has several.
     if (!item.isRow) group.append(svg("circle", { class: "ring", cx: x, cy: y, r: 8.5 }));
   }
@@ -371,12 +372,13 @@ function drawArc(item, layout, model) {
   }
   row(group, item, layout, model);
   group.append(label(item, layout,
-    head < 0 ? `EDU ${edu + 1}: root of the text` : `EDU ${edu + 1}: ${item.relation} of EDU ${head + 1}`));
+    head < 0 ? `EDU ${edu + 1}: root of the text` : `EDU ${edu + 1}: ${item.relation} of EDU ${head + 1}`,
+    model.meaning(item.relation)));
   group.append(svg("circle", { class: "leaf", cx: layout.edge + 2, cy: y, r: head < 0 ? 5 : 3 }));
   return group;
 }
 
-function label(item, layout, about) {
+function label(item, layout, about, meaning) {
   const { range, name, sure: percents, p, nameAt, sureAt, width } = item.label;
   const x = layout.label;
   const at = (dx, text, kind) => svg("text", { class: kind, x: x + dx, y: item.y + 4 }, text);
@@ -393,7 +395,7 @@ function label(item, layout, about) {
     ...(range ? [at(LABEL.pad, range, "small range")] : []),
     at(nameAt, name, "name"),
     ...(percents ? [at(sureAt, percents, "small sure")] : []),
-    svg("title", {}, p === undefined ? about : `${about} (relation ${percent(p)} sure)`));
+    svg("title", {}, `${about}${p === undefined ? "" : ` (${percent(p)} sure)`}${meaning}`));
 }
 
 function row(group, item, layout, model) {
