@@ -24,6 +24,7 @@ from rhetorica import (
 from rhetorica.edit import (
     PARTS,
     attachment_points,
+    begin,
     choose,
     merge_edus,
     reattach,
@@ -85,6 +86,23 @@ def test_units_of_a_hand_made_tree() -> None:
         (3, 4, "edu", "satellite", "elaboration", 4, 3),
     ]
     assert units(Parse(Document(""), RSTTree(0))) == []
+
+
+def test_begin_and_split_in_one_group() -> None:
+    """A tree by hand: one flat group, in which the parts of a split nucleus are nuclei, too."""
+    parse = begin(Parse(Document.from_edus(["It is wet", "because it rained all day."])), "joint")
+    parse = split_edu(parse, 1, parse.document.text.index("all"), "joint", "NN")
+    assert [tuple(unit)[:5] for unit in units(parse)] == [
+        (0, 3, "multinuc", "root", ""),
+        (0, 1, "edu", "nucleus", "joint"),
+        (1, 2, "edu", "nucleus", "joint"),
+        (2, 3, "edu", "nucleus", "joint"),
+    ]
+    parse = reattach(parse, (2, 3), (1, 2), "elaboration")
+    assert [unit[:2] for unit in units(parse)] == [(0, 3), (0, 1), (1, 3), (1, 2), (2, 3)]
+    nested = split_edu(parse, 0, parse.document.text.index("is"), "other", "NN")
+    assert (0, 2) in [unit[:2] for unit in units(nested)]
+    assert units(begin(Parse(Document.from_edus(["One."])), "joint"))[0].kind == "edu"
 
 
 @few

@@ -24,10 +24,12 @@ from rhetorica.trees import (
     NUCLEARITIES,
     ROOT,
     AnnotatedTree,
+    Join,
     Kind,
     Node,
     Nuclearity,
     Role,
+    RSTTree,
     SecondaryEdge,
     Signal,
 )
@@ -223,12 +225,31 @@ def reattach(
     return draft.finish()
 
 
+def begin(parse: Parse, relation: str) -> Parse:
+    """Begin a tree by hand: all EDUs are nuclei of one multinuclear group, whatever was before.
+
+    >>> from rhetorica import Document
+    >>> parse = begin(Parse(Document.from_edus(["It is wet", "because", "it rained."])), "joint")
+    >>> [(unit.start, unit.end, unit.relation) for unit in units(parse)][1:]
+    [(0, 1, 'joint'), (1, 2, 'joint'), (2, 3, 'joint')]
+    """
+    _check_relation(relation)
+    count = len(parse.document.edus)
+    joins = tuple(Join(i, i + 1, count, "NN", relation) for i in range(count - 1))
+    scores = parse.scores and Scores(boundaries=parse.scores.boundaries)
+    provenance = {**parse.provenance, "edited": "by hand"}
+    return replace(
+        parse, source=RSTTree(count, joins), scores=scores, kbest=(), provenance=provenance
+    )
+
+
 def split_edu(
     parse: Parse, edu: int, at: int, relation: str, nuclearity: Nuclearity = "NS"
 ) -> Parse:
     """Cut an EDU in two at a character of the text, and relate the parts.
 
     ``at`` is a position in the whole text; what the EDU was to others, both parts together are.
+    Parts that are equal nuclei join the EDU's multinuclear group if that has the same relation.
 
     >>> from rhetorica import Document, RSTTree
     >>> parse = Parse(Document.from_edus(["Wet, because it rained."]), RSTTree(1))
@@ -258,7 +279,16 @@ def split_edu(
         else:
             part.hang("nucleus", relation if kind == "multinuc" else SPAN)
         part.parent = whole
-    whole.kind, whole.parts, whole.id = kind, parts, ""
+    group = whole.parent
+    if kind == "multinuc" and group and group.kind == kind and whole.relation == relation:
+        place = group.parts.index(whole)
+        group.parts[place : place + 1] = parts
+        for part in parts:
+            part.parent = group
+        parts[0].signals = whole.signals
+        draft.moved[id(whole)] = parts[0]
+    else:
+        whole.kind, whole.parts, whole.id = kind, parts, ""
     draft.leaves[edu : edu + 1] = parts
     edus = (*doc.edus[:edu], *pieces, *doc.edus[edu + 1 :])
     return draft.finish(replace(doc, edus=edus), lambda cut: cut if cut <= edu else cut + 1)

@@ -447,6 +447,43 @@ def test_relations_are_explained(page: Any) -> None:
     assert meaning.example in page.inner_text("#relations-used")
 
 
+def test_annotate_by_hand(page: Any) -> None:
+    page.fill("#input", TEXT)
+    page.click("#by-hand")
+    settle(page)
+    count = page.locator("#text .edu").count()
+    assert set(labels(page)) == {"root", "joint-other"}
+    assert page.locator("#canvas [role=treeitem]").count() == count + 1
+    page.click("#cutting")
+    # A click on the first letter of "at": split there.
+    place = page.locator("#text .edu").first.evaluate("""span => {
+      const range = document.createRange();
+      range.setStart(span.firstChild, span.textContent.indexOf("at "));
+      range.setEnd(span.firstChild, span.textContent.indexOf("at ") + 1);
+      const { left, top, height } = range.getBoundingClientRect();
+      return [left + 1, top + height / 2];
+    }""")
+    page.mouse.click(*place)
+    wait_for_edus(page, count + 1)
+    assert page.locator("#text .edu").all_inner_texts()[:2] == ["We stayed", "at home"]
+    assert page.locator("#canvas [role=treeitem]").count() == count + 2  # still one flat group
+    page.locator("#text [data-edu='1']").click(position={"x": 2, "y": 12})
+    wait_for_edus(page, count)
+    page.click("#cutting")
+    # Drag the second EDU's label onto the first: attach it there.
+    page.locator("[data-unit='1-2'] .label .name").hover()
+    page.mouse.down()
+    words = page.locator("[data-unit='0-1'] .words").bounding_box()
+    page.mouse.move(words["x"] + 9, words["y"] + 9, steps=5)
+    page.mouse.up()
+    page.wait_for_selector("#attach")
+    assert page.input_value("#target") == "0-1"
+    page.select_option("#role", "satellite")
+    page.fill("#move-relation", "causal-cause")
+    page.click("#attach")
+    page.wait_for_selector("[data-unit='1-2'].satellite .label .name:has-text('causal-cause')")
+
+
 def test_find(page: Any) -> None:
     open_parse(page, four())
     page.keyboard.press("/")

@@ -185,6 +185,13 @@ class Merge(Model):
     edu: Index
 
 
+class Begin(Model):
+    """Begin a tree by hand: all EDUs equal nuclei of one group."""
+
+    op: Literal["begin"]
+    relation: RelationName
+
+
 class Choose(Model):
     """Take an entry of the k-best list as the tree."""
 
@@ -193,7 +200,7 @@ class Choose(Model):
 
 
 Operation = Annotated[
-    Relabel | SetNuclearity | Reattach | Split | Merge | Choose, Field(discriminator="op")
+    Relabel | SetNuclearity | Reattach | Split | Merge | Choose | Begin, Field(discriminator="op")
 ]
 
 

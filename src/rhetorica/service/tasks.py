@@ -204,6 +204,7 @@ _EDITS: dict[str, Callable[..., Parse]] = {
     "split": edit.split_edu,
     "merge": edit.merge_edus,
     "choose": edit.choose,
+    "begin": edit.begin,
 }
 """What does an operation of `schemas`; its other fields are the function's arguments."""
 

@@ -29,6 +29,7 @@ const wrapped = (parse) => ({ content: parse, format: "json" });
 export const info = (signal) => json("info", undefined, signal);
 export const relations = (signal) => json("relations", undefined, signal);
 export const parseText = (text, options, signal) => json("parse", { content: text, ...options }, signal);
+export const segment = (text, options, signal) => json("segment", { content: text, ...options }, signal);
 export const readFile = (content, format, name, signal) =>
   json("convert", { content, format, name, to: "json" }, signal);
 export const view = (parse, signal) => json("view", wrapped(parse), signal);

@@ -23,6 +23,7 @@ const KBEST = 5;
 const KBEST_CHARS = 8000;
 const MOST_UNDO = 200;
 const FOLD_DEPTH = 3;
+const START = "joint-other";
 const MOST_WORDS_IN_NAME = 6;
 // Files that hold text in a way that only other programs take out.
 const FOREIGN = {
@@ -45,6 +46,7 @@ const canvas = new Canvas(byId("canvas"), {
     select(unit, { open: true });
     inspector.focus();
   },
+  attach,
   resize: () => canvas.steadily(() => {
     layOut();
     canvas.choose(state.selected);
@@ -52,19 +54,17 @@ const canvas = new Canvas(byId("canvas"), {
   keys: {
     s: (unit) => turn(unit, "satellite"), n: (unit) => turn(unit, "nucleus"),
     b: (unit) => turn(unit, "both"),
-    m: (unit) => unit.kind === "edu" && edit({ op: "merge", edu: unit.start }, [unit.start, unit.start + 1]),
-    a: (unit) => {
-      select(unit, { open: true });
-      inspector.attach();
-    },
+    m: (unit) => unit.kind === "edu" && merge(unit.start),
+    a: (unit) => attach(unit),
     escape: () => closePanel(),
   },
 });
 const reading = new Reading({
   hover: light, select: (unit) => select(unit, { open: true }), find: (name) => find.look(name),
+  split, merge,
 });
 const inspector = new Inspector({
-  edit, turn, relabel, reattach, hover: light, fold, close: closePanel,
+  edit, split, merge, turn, relabel, reattach, hover: light, fold, close: closePanel,
   select: (unit) => select(unit, { open: true }),
   points: (unit) => working((signal) => api.points(state.doc.parse, [unit.start, unit.end], signal)),
 });
@@ -94,6 +94,20 @@ async function parseText(text, given = "", replacing = null) {
   // To parse again is a step like any other: undo brings back what was corrected before.
   if (replacing) return replacing === state.doc ? step(parse, "parsed again") : undefined;
   await open(newDocument(name, parse));
+  return undefined;
+}
+
+/** Cut a text into EDUs and begin a tree: all of them nuclei of one group, to be built from there. */
+async function byHand(text) {
+  if (!text.trim()) return complain("There is no text yet: paste one, or drop a file.");
+  const [, model] = byId("parser").value.split("/");
+  const segmenter = byId("segmenter").value || state.info.segmenter;
+  const name = nameOf(text);
+  const parse = await working(async (signal) => {
+    const cut = await api.segment(text, { segmenter, model, name }, signal);
+    return api.edit(cut, [{ op: "begin", relation: START }], signal);
+  }, `Cutting ${counted(countWords(text), "word")} into EDUs`);
+  if (parse) await open(newDocument(name, parse));
   return undefined;
 }
 
@@ -267,6 +281,30 @@ function edit(operation, then) {
     if (parse && doc === state.doc) await step(parse, "corrected", then);
     return undefined;
   });
+}
+
+function merge(edu) {
+  return edit({ op: "merge", edu }, [edu, edu + 1]);
+}
+
+/** Split an EDU; of a group's nucleus both parts are nuclei, else the second elaborates the first. */
+function split(edu, at) {
+  const unit = state.model.byKey.get(`${edu}-${edu + 1}`);
+  if (!unit) return complain("Only trees without crossing arcs can be corrected here.");
+  const names = relations().names("rst");
+  const how = state.model.part(unit) === "both"
+    ? { nuclearity: "NN", relation: unit.relation }
+    : {
+      nuclearity: "NS",
+      relation: names.find((name) => /^elaboration/i.test(name)) ?? names[0] ?? "elaboration",
+    };
+  return edit({ op: "split", edu, at, ...how }, [edu, edu + 1]);
+}
+
+/** Ask how to attach a unit elsewhere (to a target, if there is one). */
+function attach(unit, target = null) {
+  select(unit, { open: true });
+  inspector.attach(target);
 }
 
 const undo = () => travel("past", "future", "undone");
@@ -465,6 +503,7 @@ function listen() {
   on("input", "keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) parseText(byId("input").value);
   });
+  on("by-hand", "click", () => byHand(byId("input").value));
   on("example", "click", () => parseText(EXAMPLE));
   on("new", "click", startPage);
   on("cancel", "click", () => {

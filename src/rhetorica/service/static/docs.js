@@ -42,7 +42,7 @@ for (const [path, methods] of Object.entries(description.paths)) {
   }
 }
 byId("docs").append(h("h2", {}, "Corrections"));
-for (const name of ["Relabel", "SetNuclearity", "Reattach", "Split", "Merge", "Choose"]) {
+for (const name of ["Relabel", "SetNuclearity", "Reattach", "Split", "Merge", "Choose", "Begin"]) {
   const schema = description.components.schemas[name];
   byId("docs").append(h("article", {}, h("p", {}, schema.description), fields(schema)));
 }

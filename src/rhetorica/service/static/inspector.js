@@ -3,10 +3,11 @@
 import { byId, clip, h, percent, present, rangeName } from "./dom.js";
 import { key } from "./model.js";
 import { relationField, typeOf } from "./relations.js";
+import { complain } from "./work.js";
 
 export class Inspector {
   /**
-   * `actions`: edit(operation, select), turn(unit, part), relabel(unit, name), points(unit),
+   * `actions`: edit(operation, select), split(edu, at), merge(edu), turn(unit, part), relabel(unit, name), points(unit),
    * reattach(unit, target, relation, role), hover(unit|null), select(unit), fold(unit), close().
    */
   constructor(actions) {
@@ -21,12 +22,27 @@ export class Inspector {
     this.box.querySelector("input, select, button:not(.close)")?.focus();
   }
 
-  /** Open the form that attaches the unit elsewhere. */
-  attach() {
+  /** Open the form that attaches the unit elsewhere: to this target, if one is given. */
+  attach(target = null) {
     const section = byId("move");
-    if (!section) return;
+    if (!section) {
+      complain("This unit cannot be attached elsewhere: it is what others are attached to. Move those, or change the nuclearity.");
+      return;
+    }
+    this.target = target;
     section.open = true;
     section.querySelector("summary").focus();
+  }
+
+  #aim(unit, points) {
+    if (!this.target) return;
+    const wanted = key(this.target);
+    if (points.some((point) => point.join("-") === wanted)) byId("target").value = wanted;
+    else {
+      complain(`${rangeName(unit.start, unit.end)} cannot be attached to ${rangeName(this.target.start, this.target.end)}: `
+        + `it can be attached to units that touch it, ${points.map(([start, end]) => rangeName(start, end)).join(", ")}.`);
+    }
+    this.target = null;
   }
 
   show(model, unit, relations, folded) {
@@ -103,6 +119,7 @@ export class Inspector {
       const points = await this.actions.points(unit);
       if (!points?.length) return section.append(h("p", { class: "faint" }, "There is nowhere else to attach it."));
       section.append(this.#moveForm(unit, points));
+      this.#aim(unit, points);
       return byId("target")?.focus();
     });
     return section;
@@ -157,9 +174,7 @@ export class Inspector {
         const next = pieces[i + 1];
         words.append(h("button", {
           type: "button", class: "cut", title: "Split here", "aria-label": `Split before ${next}`,
-          onclick: () => this.actions.edit({
-            op: "split", edu, at, relation: this.#default(), nuclearity: "NS",
-          }, [edu, edu + 1]),
+          onclick: () => this.actions.split(edu, at),
         }, piece));
       }
       before += piece;
@@ -167,18 +182,12 @@ export class Inspector {
     const merge = (first, label) => h("button", {
       type: "button", class: "button", "data-merge": first,
       disabled: first < 0 || first + 1 >= this.model.edus.length,
-      onclick: () => this.actions.edit({ op: "merge", edu: first }, [first, first + 1]),
+      onclick: () => this.actions.merge(first),
     }, label);
     return h("details", { class: "section", id: "cut" },
       h("summary", {}, "Split or merge"),
       h("p", { class: "faint" }, "Click between two words to split the unit there."), words,
       h("div", { class: "segmented" }, merge(edu - 1, "Merge with previous"), merge(edu, "Merge with next")));
-  }
-
-  /** What the new part of a split unit is, until someone says better. */
-  #default() {
-    const names = this.relations.names("rst");
-    return names.find((name) => name.toLowerCase().startsWith("elaboration")) ?? names[0] ?? "elaboration";
   }
 
   #sureness(unit) {

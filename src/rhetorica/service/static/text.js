@@ -3,7 +3,7 @@
 import { byId, h } from "./dom.js";
 
 export class Reading {
-  /** `actions`: hover(unit|null), select(unit), find(relation). */
+  /** `actions`: hover(unit|null), select(unit), find(relation), split(edu, at), merge(edu). */
   constructor(actions) {
     this.actions = actions;
     this.box = byId("text");
@@ -21,10 +21,30 @@ export class Reading {
       place.addEventListener("pointerleave", () => actions.hover(null));
       place.addEventListener("click", (event) => {
         const unit = unitAt(event);
+        if (unit && place === this.box && this.isCutting) return this.#cut(unit.start, event);
         if (unit && !String(getSelection())) actions.select(unit);
+        return undefined;
       });
     }
+    this.isCutting = false;
+    byId("cutting").addEventListener("click", () => {
+      this.isCutting = !this.isCutting;
+      byId("cutting").setAttribute("aria-pressed", String(this.isCutting));
+      this.box.classList.toggle("cutting", this.isCutting);
+    });
     this.slider.addEventListener("input", () => this.#outline());
+  }
+
+  /** Split an EDU before the word nearest to a click; before its first word, merge it instead. */
+  #cut(edu, { clientX, clientY }) {
+    const { text, start } = this.model.edus[edu];
+    const { offsetNode, offset } = caretAt(clientX, clientY);
+    const clicked = this.spans[edu].contains(offsetNode) && offsetNode.nodeType === Node.TEXT_NODE ? offset : 0;
+    const words = [...text.matchAll(/(?<=\s)\S|^/gu)].map((match) => match.index);
+    const at = words.reduce((best, word) => (Math.abs(word - clicked) < Math.abs(best - clicked) ? word : best));
+    // Positions are counted in characters, of which an emoji is one.
+    if (at) this.actions.split(edu, start + [...text.slice(0, at)].length);
+    else if (edu) this.actions.merge(edu - 1);
   }
 
   unitOf(edu) {
@@ -126,4 +146,11 @@ export class Reading {
       "data-edu": i, class: `level-${Math.min(levels[i], 4)}`,
     }, h("button", { type: "button", class: "plain", "data-edu": i }, this.model.edus[i].text))));
   }
+}
+
+/** Where in the text a point of the screen is. */
+function caretAt(x, y) {
+  if (document.caretPositionFromPoint) return document.caretPositionFromPoint(x, y) ?? {};
+  const range = document.caretRangeFromPoint(x, y);
+  return range ? { offsetNode: range.startContainer, offset: range.startOffset } : {};
 }

@@ -9,7 +9,7 @@ const LARGEST = 2.5;
 const CORNER = 7;
 
 export class Canvas {
-  /** `actions`: hover(unit|null), select(unit|null, isClicked), fold(unit), enter(unit), resize(), keys. */
+  /** `actions`: hover(unit|null), select(unit|null, isClicked), fold(unit), enter(unit), resize(), attach(unit, target), keys. */
   constructor(box, actions) {
     this.box = box;
     this.actions = actions;
@@ -212,7 +212,44 @@ export class Canvas {
       this.zoom(Math.exp(-event.deltaY / 300), event);
     }, { passive: false });
     this.#pan();
+    this.#attach();
     box.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  /** Drag a unit by its label or dot, drop it on another. */
+  #attach() {
+    let from = null;
+    const thread = svg("path", { class: "thread" });
+    const itemUnder = (event) =>
+      document.elementFromPoint(event.clientX, event.clientY)?.closest?.("#canvas [role=treeitem]")?.item;
+    this.box.addEventListener("pointerdown", (event) => {
+      if (event.pointerType !== "mouse" || event.button !== 0 || this.layout?.kind !== "rst") return;
+      if (event.target.closest(".label, .fold, .leaf")) {
+        from = event.target.closest("[role=treeitem]").item;
+        [this.downX, this.downY] = [event.clientX, event.clientY];
+      }
+    }, { capture: true });
+    window.addEventListener("pointermove", (event) => {
+      if (!from) return;
+      if (!thread.isConnected) {
+        if (Math.hypot(event.clientX - this.downX, event.clientY - this.downY) <= 6) return;
+        this.world.append(thread);
+        this.box.classList.add("attaching");
+        this.dragged = true;
+      }
+      const { left, top } = this.picture.getBoundingClientRect();
+      const x = (event.clientX - left + this.box.scrollLeft) / this.scale;
+      const y = (event.clientY - top + this.box.scrollTop) / this.scale;
+      thread.setAttribute("d", `M${from.x} ${from.y}L${x} ${y}`);
+      this.actions.hover(itemUnder(event)?.unit ?? null);
+    });
+    window.addEventListener("pointerup", (event) => {
+      const [unit, isDrag, onto] = [from?.unit, thread.isConnected, itemUnder(event)];
+      from = null;
+      thread.remove();
+      this.box.classList.remove("attaching");
+      if (isDrag && onto && onto.unit !== unit) this.actions.attach(unit, onto.unit);
+    });
   }
 
   #pan() {
@@ -220,6 +257,7 @@ export class Canvas {
     this.box.addEventListener("pointerdown", (event) => {
       this.dragged = false;
       if (event.pointerType !== "mouse" || event.button !== 0) return;
+      if (this.layout?.kind === "rst" && event.target.closest(".label, .fold, .leaf")) return;
       const { scrollLeft, scrollTop } = this.box;
       from = { x: event.clientX, y: event.clientY, scrollLeft, scrollTop };
     });

@@ -37,7 +37,7 @@ function show() {
   const isBusy = running.size > 0;
   byId("progress").hidden = !isBusy;
   document.body.toggleAttribute("data-parsing", isParsing());
-  for (const id of ["parse", "example", "again"]) byId(id).disabled = isParsing();
+  for (const id of ["parse", "by-hand", "example", "again"]) byId(id).disabled = isParsing();
   if (isBusy) document.body.setAttribute("aria-busy", "true");
   else document.body.removeAttribute("aria-busy");
   clearInterval(show.timer);
