@@ -101,9 +101,13 @@ def t_two_sided(t: float, degrees: int) -> float:
     0.05
     """
     # Imported where it is needed: scipy takes longer to load than most reports to make.
-    from scipy.special import stdtr
+    from scipy.special import betainc
 
-    return float(2 * stdtr(degrees, -abs(t)))
+    # From the nearer side: else small values of t lose all their digits.
+    x = t * t / (degrees + t * t)
+    if x < 0.5:
+        return float(1 - betainc(0.5, degrees / 2, x))
+    return float(betainc(degrees / 2, 0.5, degrees / (degrees + t * t)))
 
 
 def _t_quantile(tails: float, degrees: int) -> float:

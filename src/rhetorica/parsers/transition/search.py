@@ -52,6 +52,7 @@ def search(
     without, they are summed as they are. Equal scores: the earlier state, then the lower action,
     goes first. A ``forest`` may be passed to look at the states afterwards.
 
+    >>> from rhetorica.trees import Label
     >>> def likes_shifting(forest, states):
     ...     return np.tile([1.0, 0.0], (len(states), 1))
     >>> best, second = search(3, Actions((Label("NS", "list"),)), likes_shifting, width=4, kbest=2)
