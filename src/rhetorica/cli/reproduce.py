@@ -212,3 +212,23 @@ def reproduce_cortes_command(
     from rhetorica.reproduce.cortes2014 import reproduce_cortes2014
 
     _show(reproduce_cortes2014(ocr=ocr, gum=gum, tell=tell), into, "cortes2014")
+
+
+@app.command("ensemble")
+def reproduce_ensemble_command(
+    gum: Gum,
+    members: Annotated[
+        str, typer.Option(help="Parsers that vote, with commas; the first is compared with.")
+    ] = "neural,codra,shift-reduce,dplp",
+    into: Into = None,
+) -> None:
+    """Score the ensemble parser on GUM dev: members alone, all methods, each member left out.
+
+    Example: `rhetorica reproduce ensemble --gum gum/ > tables.md`
+    """
+    from rhetorica.parsers.ensemble import Settings
+    from rhetorica.reproduce.ensemble import ensemble_tables
+    from rhetorica.train.treebank import read_treebank
+
+    tables = ensemble_tables(read_treebank("gum", gum), Settings(members=members), tell=tell)
+    _show(tables, into, "ensemble")

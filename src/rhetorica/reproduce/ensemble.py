@@ -1,0 +1,119 @@
+"""What the ensemble parser gains: members alone, ways of learning, each member left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rhetorica.document import Document
+from rhetorica.evaluate import Report
+from rhetorica.parsers.ensemble.parser import METHODS, Settings
+from rhetorica.pipeline import load_parser
+from rhetorica.progress import Event, Tell, nothing
+from rhetorica.reproduce.tables import NAMES, cells, signature, table
+from rhetorica.segmenters.ensemble import Settings as SegmenterSettings
+from rhetorica.train.ensemble import (
+    Heard,
+    gathered,
+    hear,
+    honest_ensembles,
+    honest_parses,
+    honest_segments,
+    named,
+    segment_evidence,
+)
+from rhetorica.train.treebank import Treebank
+
+
+def ensemble_tables(
+    treebank: Treebank, settings: Settings | None = None, *, tell: Tell = nothing
+) -> str:
+    """Score ensembles on dev with gold EDUs and from raw text, against the first member alone."""
+    relations = treebank.relations
+    named_set = f"{relations.name} {relations.label_name}"
+    settings = replace(settings or Settings(), relations=named_set)
+    heard = hear(treebank, named(settings.members), tell=tell)
+    tell(Event("members alone"))
+    alone = {
+        name: treebank.score(
+            [load_parser(*_model(name, treebank))(gold.document) for gold in heard.golds]
+        )
+        for name in heard.names
+    }
+    best = treebank.score(honest_parses(heard, settings))
+    rows = [[f"`{name}`", "alone", cells(report)] for name, report in alone.items()]
+    rows.append(["all", settings.method, cells(best)])
+    for without, how, report in _others(treebank, heard, settings, tell):
+        rows.append([without, how, cells(report)])
+    first = heard.names[0]
+    parts = [
+        table(
+            f"**Gold EDUs, automatic syntax**, dev in halves ({NAMES})",
+            ["members", "weights", "dev"],
+            rows,
+            _gains(best, alone[first], first),
+            signature(best),
+        )
+    ]
+    tell(Event("from raw text"))
+    return "\n".join([*parts, _raw(treebank, heard, settings)])
+
+
+def _model(name: str, treebank: Treebank) -> tuple[str, str]:
+    parser, _, model = name.partition(":")
+    return parser, model or treebank.name
+
+
+def _others(
+    treebank: Treebank, heard: Heard, settings: Settings, tell: Tell
+) -> Iterator[tuple[str, str, Report]]:
+    for name in heard.names if len(heard.names) > 1 else ():
+        tell(Event(f"without {name}"))
+        rest = ",".join(other for other in heard.names if other != name)
+        fewer = replace(settings, members=rest)
+        yield f"without `{name}`", settings.method, treebank.score(honest_parses(heard, fewer))
+    for method in METHODS:
+        if method != settings.method:
+            tell(Event(method))
+            other = replace(settings, method=method)
+            yield "all", method, treebank.score(honest_parses(heard, other))
+
+
+def _raw(treebank: Treebank, heard: Heard, settings: Settings) -> str:
+    """Score from raw text: segmenter and parser by the weights of the other half."""
+    docs, evidence = segment_evidence(treebank, SegmenterSettings())
+    segmented = honest_segments(docs, evidence, SegmenterSettings())
+    members = gathered(heard.names, treebank.name)
+    models = honest_ensembles(heard, settings)
+    together = treebank.score(
+        model.decide(one.document, members.ballots(one.document))
+        for one, model in zip(segmented, models, strict=True)
+    )
+    first = heard.names[0]
+    parser = load_parser(*_model(first, treebank))
+    alone = treebank.score(
+        parser(Document(doc.text, id=doc.id, language=doc.language)) for doc in docs
+    )
+    starts = [100 * r["segmentation", "all", "starts"].f1 for r in (alone, together)]
+    rows = [
+        [f"`{first}`, alone", f"{starts[0]:.2f}", cells(alone)],
+        ["all", f"{starts[1]:.2f}", cells(together)],
+    ]
+    return table(
+        f"**Raw text**, dev in halves (EDU starts; {NAMES})",
+        ["members", "EDUs", "dev"],
+        rows,
+        _gains(together, alone, first),
+        signature(together),
+    )
+
+
+def _gains(report: Report, other: Report, name: str) -> str:
+    """Say how far apart two reports are, and how sure that is."""
+    found = [
+        f"{row.figure} {100 * row.bootstrap.difference:+.2f} (bootstrap p = "
+        f"{row.bootstrap.p_value:.4f}, t-test p = {row.t_test.p_value:.4f})"
+        for row in report.compare(other)
+        if (row.metric, row.variant) == ("parseval", "original")
+    ]
+    return f"All against `{name}`: {'; '.join(found)}."
