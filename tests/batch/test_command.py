@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import rhetorica
 from rhetorica.cli.batch import app
 from rhetorica.errors import RhetoricaError
+from rhetorica.models.store import find
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -44,7 +45,8 @@ def test_batch(texts: Path, tmp_path: Path) -> None:
     parses = list(rhetorica.read(out / "part-00000.jsonl"))
     assert [parse.id for parse in parses] == ["home", "tea"]
     assert parses[0].edus == ["We stayed at home", "because it rained."]
-    assert json.loads((out / "run.json").read_text())["about"]["models"].keys() == {"en_neural"}
+    models = json.loads((out / "run.json").read_text())["about"]["models"]
+    assert models.keys() == {find("parser", "neural", "gum").id}
     again = CliRunner().invoke(app, [str(texts), "--out", str(out)])
     assert again.exit_code == 1
     assert "3 of them by an earlier run" in again.stderr

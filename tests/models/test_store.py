@@ -158,7 +158,7 @@ def test_a_folder_of_the_working_directory_does_not_hide_a_treebank(
 ) -> None:
     monkeypatch.chdir(folder.parent)
     folder.rename(folder.parent / "gum")
-    assert find("parser", "neural", "gum").id == "en_neural"
+    assert find("parser", "li2014", "gum").id == "li2014_gum"
 
 
 def test_models_of_other_packages(folder: Path, tmp_path: Path) -> None:

@@ -281,8 +281,8 @@ def find(kind: Kind, name: str | None, model: str | Path, language: str = "en") 
 
     Of several, the one with the best score from raw text, whoever made it.
 
-    >>> find("parser", "neural", "scidtb").id
-    'en_neural'
+    >>> find("parser", "li2014", "scidtb").id
+    'li2014_scidtb'
     """
     known = models(kind, name)
     if isinstance(model, str):
