@@ -7,11 +7,19 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from made_corpus import make_corpus
+
 # How long an example takes depends on what else the machine is doing.
 settings.register_profile("default", deadline=None)
 settings.load_profile("default")
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def licensed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with texts of our own in the layouts of RST-DT (``rst``) and PTB (``ptb``)."""
+    return make_corpus(tmp_path_factory.mktemp("licensed"))
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ one of equal nuclei) and class. A user's own file may leave out the type.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -104,6 +105,22 @@ class RelationSet:
         raise UnknownName(
             f"relation in the set {self.name!r}:", label, {r.name for r in self.relations}
         )
+
+    def knows(self, label: str) -> bool:
+        """Tell whether a relation has a class."""
+        return label in _NOT_RELATIONS or any(f in self._coarse for f in _spellings(label.lower()))
+
+    def extended(self, labels: Iterable[str]) -> tuple[RelationSet, tuple[str, ...]]:
+        """Return the set with unknown relations as classes of their own, and which these are.
+
+        >>> relation_set("gum").extended(["joint-list", "digression"])[1]
+        ('digression',)
+        """
+        unknown = tuple(sorted({label.lower() for label in labels if not self.knows(label)}))
+        if not unknown:
+            return self, ()
+        rows = (Relation(name, "rst", name) for name in unknown)
+        return RelationSet(self.name, (*self.relations, *rows)), unknown
 
     def multinuclear(self) -> frozenset[str]:
         """Return the names of the relations that can hold between equal nuclei."""

@@ -74,6 +74,18 @@ def test_a_short_training(name: str, corpus: Path, tmp_path: Path) -> None:
     assert found.tree.n_edus == len(found.edus)
 
 
+@pytest.mark.filterwarnings("ignore:digression")
+@pytest.mark.parametrize("name", TRAINABLE)
+def test_a_short_training_on_the_papers_corpus(name: str, licensed: Path, tmp_path: Path) -> None:
+    options = QUICK[name] if name != "shift-reduce" else ["--epochs", "2", "--explore", "0"]
+    place = ("--corpus", "rst-dt", "--ptb", licensed / "ptb", "--out", tmp_path / "m")
+    result = run(name, licensed / "rst", *place, *options)
+    assert result.exit_code == 0, result.output
+    assert Config.read(tmp_path / "m").treebanks == ("rst-dt",)
+    assert "corpus:rst-dt-dev" in (tmp_path / "m" / "README.md").read_text("utf-8")
+    assert "19 training documents, 2 dev documents" in result.output
+
+
 def test_settings_of_the_command_line_reach_the_model(corpus: Path, tmp_path: Path) -> None:
     options = ("--epochs", 1, "--features", "word,pos", "--labelled-loss", "--seed", 3)
     result = run("li2014", corpus, "--corpus", "umuc", "-o", tmp_path / "m", "--bits", 10, *options)

@@ -87,6 +87,8 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
             "gold",
         ),
     }
+    help = "Folder of the Penn Treebank: its trees are the syntax of RST-DT's documents."
+    own["ptb"] = (Annotated[Path | None, typer.Option(metavar="DIR", help=help)], None)
     if row.kind == "parser":
         help = "Learn coarse relations."
         own["coarse"] = (Annotated[bool, typer.Option(help=help)], row.coarse)
@@ -98,10 +100,16 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
         from rhetorica.train.loop import train as train_on
         from rhetorica.train.treebank import read_treebank
 
-        treebank = read_treebank(given["corpus"], given["folder"], syntax=given["syntax"])
+        tries = _settings(row.settings, given)
+        treebank = read_treebank(
+            given["corpus"],
+            given["folder"],
+            syntax=given["syntax"],
+            ptb=given["ptb"],
+            constituency=any(getattr(one, "phrases", False) for one in tries),
+        )
         say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
         extra = {name: given[name] for name in ("coarse", "resume") if name in given}
-        tries = _settings(row.settings, given)
         with training() as tell:
             train_on(row.name, treebank, given["out"], *tries, tell=tell, command=_said(), **extra)
 

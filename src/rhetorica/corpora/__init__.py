@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from rhetorica.corpora.disrpt import read_disrpt
 from rhetorica.corpora.gcdt import read_gcdt
@@ -24,10 +25,12 @@ CORPORA: dict[str, Callable[..., Iterator[Parse]]] = {
 }
 
 
-def read_corpus(name: str, folder: Path | str, split: str | None = None) -> Iterator[Parse]:
-    """Read a corpus by name: the documents of a split, or all."""
+def read_corpus(
+    name: str, folder: Path | str, split: str | None = None, **options: Any
+) -> Iterator[Parse]:
+    """Read a corpus by name: the documents of a split, or all; options are those of its reader."""
     try:
         reader = CORPORA[name]
     except KeyError:
         raise UnknownName("corpus", name, CORPORA) from None
-    return reader(folder, split)
+    return reader(folder, split, **options)

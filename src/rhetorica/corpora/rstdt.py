@@ -2,46 +2,75 @@
 
 The corpus's folder has ``TRAINING`` and ``TEST``; each document is a tree (``wsj_0600.out.dis``),
 its raw text (``wsj_0600.out``, or ``file1`` for five documents) and its units one a line
-(``wsj_0600.out.edus``).
+(``wsj_0600.out.edus``). There is no dev set: every tenth document of ``TRAINING``, by name, is one.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from rhetorica.corpora.layers import place
+from rhetorica.corpora.ptb import article, find_article, with_phrases
 from rhetorica.document import Document, Span
-from rhetorica.errors import FormatError, Mismatch
-from rhetorica.files import Source
+from rhetorica.errors import FormatError, Mismatch, RepairWarning, UnknownName
+from rhetorica.files import Source, document_id
 from rhetorica.formats.dis import read_dis
 from rhetorica.formats.edus import read_edus
 from rhetorica.parses import Parse
 
-SPLITS = {"train": "TRAINING", "test": "TEST"}
+FOLDERS = {"train": "TRAINING", "dev": "TRAINING", "training": "TRAINING", "test": "TEST"}
+DEV = 10
+"""Of the training documents, the last of every so many are dev."""
 
 
-def read_rstdt(folder: Path | str, split: str | None = None) -> Iterator[Parse]:
-    """Read the documents of a split (``train`` or ``test``), or all.
+def read_rstdt(
+    folder: Path | str, split: str | None = None, *, ptb: Path | str | None = None
+) -> Iterator[Parse]:
+    """Read the documents of a split, or all.
 
-    A document has its raw text where that file is there, with paragraphs from its blank lines;
-    otherwise the text is that of the units, with paragraphs from their ``<P>`` marks.
+    ``training`` and ``test`` are those of the corpus; ``dev`` is every tenth document of
+    ``training``, by name, and ``train`` the others. A document has its raw text where that file is
+    there, with paragraphs from its blank lines; otherwise the text is that of the units, with
+    paragraphs from their ``<P>`` marks. ``ptb`` is the folder of the Penn Treebank, for syntax: a
+    document without an article there is left without, and a `RepairWarning` tells.
     """
     folder = Path(folder)
-    wanted = [SPLITS.get(split, split)] if split else list(SPLITS.values())
+    if split is not None and split not in FOLDERS:
+        raise UnknownName("split of RST-DT:", split, FOLDERS)
+    wanted = [FOLDERS[split]] if split else list(dict.fromkeys(FOLDERS.values()))
     paths = sorted(
-        path
-        for path in folder.rglob("*.dis")
-        if any(part in wanted for part in path.relative_to(folder).parts)
-        or (split is None and path.parent == folder)
+        (
+            path
+            for path in folder.rglob("*.dis")
+            if any(part in wanted for part in path.relative_to(folder).parts)
+            or (split is None and path.parent == folder)
+        ),
+        key=lambda path: (path.parent, document_id(path)),
     )
     if not paths:
         raise FormatError(str(folder), None, f"no .dis file below {' or '.join(wanted)}")
-    for path in paths:
+    for number, path in enumerate(paths, 1):
+        if split in ("train", "dev") and (split == "dev") != (number % DEV == 0):
+            continue
         parse = read_dis(path)
         doc = replace(_with_raw_text(parse.document, path), language="en")
-        yield replace(parse, document=doc)
+        yield replace(parse, document=_with_syntax(doc, ptb) if ptb else doc)
+
+
+def _with_syntax(doc: Document, ptb: Path | str) -> Document:
+    """Add the treebank's syntax, where it has the article."""
+    path = find_article(ptb, doc.id)
+    why = f"the Penn Treebank has no {article(doc.id)}.mrg"
+    if path is not None:
+        try:
+            return with_phrases(doc, path)
+        except Mismatch as error:
+            why = str(error)
+    warnings.warn(f"{doc.id}: {why}; its syntax will be predicted", RepairWarning, stacklevel=3)
+    return doc
 
 
 def _with_raw_text(doc: Document, path: Path) -> Document:

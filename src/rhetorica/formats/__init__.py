@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rhetorica.convert import Convention
 from rhetorica.errors import FormatError, UnknownName
-from rhetorica.files import Readable, Source
+from rhetorica.files import Readable, Source, document_id
 from rhetorica.formats.conllu import read_conllu, write_conllu
 from rhetorica.formats.dis import read_dis, write_dis
 from rhetorica.formats.disrpt import read_tok, relations_of, write_rels, write_tok
@@ -153,7 +153,11 @@ def write(parses: Parse | Iterable[Parse], format: str, style: Style | None = No
 
 
 def find_files(path: str | os.PathLike[str], format: str | None = None) -> list[Path]:
-    """Return the path itself if it is a file, or all files of the format (or any) below it."""
+    """Return the path itself if it is a file, or all files of the format (or any) below it.
+
+    Where no format is named, a list of units that stands beside its tree, as in RST-DT, is no
+    document of its own.
+    """
     path = Path(path)
     if not path.is_dir():
         return [path]
@@ -162,6 +166,13 @@ def find_files(path: str | os.PathLike[str], format: str | None = None) -> list[
         end for chosen in readable for suffix in chosen.suffixes for end in (suffix, suffix + ".gz")
     )
     found = sorted(p for p in path.rglob("*") if p.name.lower().endswith(suffixes) and p.is_file())
+    if not format:
+        trees = {(p.parent, document_id(p)) for p in found if format_of(p).name != "edus"}
+        found = [
+            p
+            for p in found
+            if format_of(p).name != "edus" or (p.parent, document_id(p)) not in trees
+        ]
     if not found:
         raise FormatError(str(path), None, f"no file with {', '.join(suffixes)} in this folder")
     return found

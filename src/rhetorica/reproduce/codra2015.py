@@ -94,7 +94,7 @@ class Experiments(Runs):
     def sentence_report(self, parser: CodraParser, docs: Sequence[Document]) -> Report:
         """Score a parser on sentences that have a tree, each by itself."""
         golds, preds = self.sentence_pairs(parser, docs)
-        return self.treebank.score(preds, golds, part="dev-sentences")
+        return self.treebank.score(preds, golds, part="-sentences")
 
     def sentence_pairs(
         self, parser: CodraParser, docs: Sequence[Document], k: int = 1

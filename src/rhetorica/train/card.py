@@ -21,7 +21,7 @@ LICENCES = {
     "gcdt": "trained on GCDT: Apache-2.0, texts under licences of their own",
     "scidtb": "trained on SciDTB: no licence stated",
     "umuc": "trained on UMUC: annotations CC BY 4.0, texts of the United Nations",
-    "rstdt": "trained on RST-DT: licensed by the LDC; ask there before passing on a model",
+    "rst-dt": "trained on RST-DT: licensed by the LDC; ask there before passing on a model",
 }
 """What is known of the licences of treebanks."""
 SHOWN = {

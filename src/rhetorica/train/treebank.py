@@ -5,37 +5,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rhetorica.convert import Convention
 from rhetorica.corpora import read_corpus
 from rhetorica.document import Document
+from rhetorica.errors import RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet, relation_set
 from rhetorica.text import annotate_all
+from rhetorica.trees import DepTree
 
 Syntax = Literal["gold", "predicted", "both"]
 
 
 @dataclass(frozen=True)
 class Treebank:
-    """Training and dev documents with syntax, and the classes of its relations."""
+    """Training and dev documents with syntax, and the classes of its relations.
+
+    Choices are made on ``dev``; ``part`` says of which split these documents are. ``test`` is there
+    only where a paper's figures are on it: `final` makes it the part that is scored.
+    """
 
     name: str
     train: list[Parse]
     dev: list[Parse]
     relations: RelationSet
+    part: str = "dev"
+    test: list[Parse] = field(default_factory=list)
+
+    def final(self) -> Treebank:
+        """Return what last figures are from: all to learn from but test, which is scored.
+
+        A treebank without test stays as it is: figures are those of dev.
+        """
+        if not self.test:
+            return self
+        train = [*self.train, *self.dev]
+        return Treebank(self.name, train, self.test, self.relations, "test")
 
     def score(
         self,
         preds: Iterable[Parse],
         golds: Sequence[Parse] | None = None,
         *,
-        part: str = "dev",
+        part: str = "",
         coarse: bool = True,
         convention: Convention = "star",
     ) -> Report:
@@ -46,31 +65,84 @@ class Treebank:
             labels=self.relations.coarse if coarse else None,
             label_name=self.relations.label_name if coarse else "as-is",
             convention=convention,
-            corpus=f"{self.name}-{part}",
+            corpus=f"{self.name}-{self.part}{part}",
         )
 
 
-def read_treebank(name: str, folder: Path | str, *, syntax: Syntax = "gold") -> Treebank:
+def read_treebank(
+    name: str,
+    folder: Path | str,
+    *,
+    syntax: Syntax = "gold",
+    ptb: Path | str | None = None,
+    constituency: bool = False,
+    test: bool = False,
+) -> Treebank:
     """Read a treebank; where it has no syntax of its own, ours is added.
 
     With ``predicted`` syntax the training documents get ours in any case; with ``both`` each is
     there twice, for a parser that knows the mistakes of automatic syntax. Dev documents keep
-    theirs.
+    theirs. ``ptb`` is the folder of the Penn Treebank, whose trees are RST-DT's syntax;
+    ``constituency`` asks for phrase structures, ``test`` for the documents of the test split.
+    Relations that the treebank's inventory does not have are classes of their own, and a
+    `RepairWarning` names them.
     """
-    train, dev = (with_syntax(read_corpus(name, folder, split)) for split in ("train", "dev"))
+    if ptb is not None and name != "rst-dt":
+        raise RhetoricaError(f"the Penn Treebank has no trees for {name}, only for rst-dt")
+    options: dict[str, Any] = {"ptb": ptb} if ptb is not None else {}
+    if constituency and name == "gum":
+        options["constituency"] = True
+    train, dev, last = (
+        with_syntax(read_corpus(name, folder, split, **options)) if wanted else []
+        for split, wanted in (("train", True), ("dev", True), ("test", test))
+    )
+    relations = _with_unknown(relation_set(name), [*train, *dev, *last])
     if syntax != "gold":
         kept = train if syntax == "both" else []
         train = [*kept, *with_syntax(train, predicted=True)]
-    return Treebank(name, train, dev, relation_set(name))
+    return Treebank(name, train, dev, relations, test=last)
+
+
+def _with_unknown(relations: RelationSet, parses: Iterable[Parse]) -> RelationSet:
+    """Add the relations of documents that an inventory does not have."""
+    found: set[str] = set()
+    for parse in parses:
+        tree = parse.source
+        if isinstance(tree, DepTree):
+            found.update(tree.relations)
+        elif tree is not None:
+            found.update(join.relation for join in parse.tree.joins)
+    extended, unknown = relations.extended(found)
+    if unknown:
+        warnings.warn(
+            f"{', '.join(unknown)}: not in the inventory of {relations.name}; each is a class of "
+            "its own",
+            RepairWarning,
+            stacklevel=3,
+        )
+    return extended
 
 
 def with_syntax(parses: Iterable[Parse], *, predicted: bool = False) -> list[Parse]:
     """Let our pipeline add syntax where there is none or, if ``predicted``, replace what is there.
 
-    Text, EDUs and trees are kept; predicted are tokens, syntax, sentences and paragraphs.
+    Text, EDUs and trees are kept; predicted are tokens, syntax, sentences and paragraphs. Where
+    words have tags but no lemmas, as in the Penn Treebank, lemmas are added.
     """
     golds = list(parses)
     docs = [gold.document for gold in golds]
     if predicted:
         docs = [Document(doc.text, doc.edus, id=doc.id, language=doc.language) for doc in docs]
-    return [replace(g, document=d) for g, d in zip(golds, annotate_all(docs), strict=True)]
+    docs = list(_with_lemmas(annotate_all(docs)))
+    return [replace(g, document=d) for g, d in zip(golds, docs, strict=True)]
+
+
+def _with_lemmas(docs: Iterable[Document]) -> Iterator[Document]:
+    for doc in docs:
+        if any(token.lemma for token in doc.tokens) or not doc.tokens:
+            yield doc
+            continue
+        bare = [token._replace(tag="", deprel="", head=None) for token in doc.tokens]
+        (found,) = annotate_all([replace(doc, tokens=tuple(bare), constituency=())])
+        lemmas = zip(doc.tokens, found.tokens, strict=True)
+        yield replace(doc, tokens=tuple(t._replace(lemma=other.lemma) for t, other in lemmas))

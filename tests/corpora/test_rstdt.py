@@ -1,0 +1,160 @@
+"""RST-DT and the Penn Treebank as they are distributed, with texts of our own."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rhetorica import Document
+from rhetorica.cli import app
+from rhetorica.corpora.layers import read_brackets
+from rhetorica.corpora.ptb import article, find_article, with_phrases
+from rhetorica.corpora.rstdt import read_rstdt
+from rhetorica.errors import FormatError, Mismatch, RepairWarning, RhetoricaError, UnknownName
+from rhetorica.features.phrases import Phrases
+from rhetorica.features.syntax import Syntax
+from rhetorica.train.treebank import read_treebank
+
+
+def names(folder: Path, split: str) -> list[str]:
+    return [parse.id for parse in read_rstdt(folder / "rst", split)]
+
+
+def test_dev_is_every_tenth_document_of_training(licensed: Path) -> None:
+    training = names(licensed, "training")
+    assert training == ["file1", *(f"wsj_{600 + n:04}" for n in range(20))]
+    assert names(licensed, "dev") == [training[9], training[19]]
+    assert names(licensed, "train") == [*training[:9], *training[10:19], training[20]]
+    assert names(licensed, "test") == ["wsj_2300", "wsj_2301", "wsj_2302"]
+    with pytest.raises(UnknownName, match="'validation'"):
+        names(licensed, "validation")
+
+
+def test_trees_texts_and_treebank_are_joined(licensed: Path) -> None:
+    for parse in read_rstdt(licensed / "rst", ptb=licensed / "ptb"):
+        doc = parse.document
+        assert len(doc.constituency) == len(doc.sentences)
+        assert all(token.tag and token.deprel for token in doc.tokens)
+        starts = {token.start for token in doc.tokens}
+        assert all(edu.start in starts for edu in doc.edus)
+        assert "".join(doc.text[t.start : t.end] for t in doc.tokens) == "".join(doc.text.split())
+        syntax = Syntax.of(doc)
+        phrases = Phrases.of(doc, syntax)
+        assert phrases is not None
+        # The head that the rules give a phrase is the highest of its words.
+        for sentence in syntax.sentences:
+            roots = [i for i in sentence if syntax.heads[i] < 0]
+            assert len(roots) == 1
+            assert all(syntax.heads[i] < 0 or syntax.heads[i] in sentence for i in sentence)
+
+
+MRG = """
+( (S
+    (NP-SBJ-1 (DT The) (JJ old) (NN man) )
+    (VP (VBD said)
+      (SBAR (-NONE- 0)
+        (S
+          (NP-SBJ (PRP he) )
+          (VP (MD would)
+            (VP (VB sell)
+              (NP
+                (NP (CD 1\\/2) )
+                (PP (IN of)
+                  (NP (PRP it) )))))))
+      (PRN (-LRB- -LRB-) (ADVP (RB soon) ) (-RRB- -RRB-) ))
+    (. .) ))
+( (FRAG (`` ``) (NP (NN Rain) ) (. .) ('' '') ))
+"""
+
+
+@pytest.fixture
+def mrg(tmp_path: Path) -> Path:
+    (tmp_path / "wsj" / "07").mkdir(parents=True)
+    path = tmp_path / "wsj" / "07" / "wsj_0764.mrg"
+    path.write_text(MRG)
+    return path
+
+
+def test_heads_by_hand(mrg: Path, tmp_path: Path) -> None:
+    assert find_article(tmp_path, "file1") == mrg
+    assert find_article(tmp_path, "wsj_0001") is None
+    assert len(read_brackets(mrg)) == 2
+    doc = with_phrases(
+        Document('The old man said he\nwould sell 1/2 of it (soon).\n\n"Rain."'), mrg
+    )
+    words = [doc.form(token) for token in doc.tokens]
+    assert " ".join(words) == 'The old man said he would sell 1/2 of it ( soon ) . " Rain . "'
+    above = {
+        word: (words[token.head] if (token.head or 0) >= 0 else None, token.deprel)
+        for word, token in zip(words, doc.tokens, strict=True)
+    }
+    assert above["man"] == ("said", "nsubj")
+    assert above["said"] == (None, "root")
+    assert above["would"] == ("said", "sbar")
+    assert above["sell"] == ("would", "vp")
+    assert above["1/2"] == ("sell", "np")
+    assert above["of"] == ("1/2", "pp")
+    assert above["it"] == ("of", "np")
+    assert above["soon"] == ("said", "prn")
+    assert above["("] == ("soon", "punct")
+    assert above["Rain"] == (None, "root")
+    assert doc.constituency[1] == "(FRAG (`` ``) (NP (NN Rain)) (. .) ('' ''))"
+
+
+def test_words_that_the_text_lacks_and_words_that_the_trees_lack(mrg: Path) -> None:
+    doc = with_phrases(Document('The man said that he would sell 1/2 of it (soon). "Rain."'), mrg)
+    assert [doc.form(token) for token in doc.tokens][:6] == [
+        "The", "man", "said", "that he", "would", "sell",
+    ]  # fmt: skip
+    assert "old" not in doc.constituency[0]
+    with pytest.raises(Mismatch, match="another article"):
+        with_phrases(Document("Nobody would sell a quarter of this here today."), mrg)
+
+
+def test_a_document_without_an_article_keeps_our_syntax(licensed: Path, mrg: Path) -> None:
+    with pytest.warns(RepairWarning, match="predicted"):
+        parses = list(read_rstdt(licensed / "rst", "test", ptb=mrg.parents[2]))
+    assert not parses[0].document.tokens
+    assert article("file5") == "wsj_2172"
+    with pytest.raises(FormatError, match="is this the Penn Treebank"):
+        list(read_rstdt(licensed / "rst", "test", ptb=licensed / "rst"))
+
+
+def test_unknown_relations_are_classes_of_their_own(licensed: Path) -> None:
+    with pytest.warns(RepairWarning, match="digression"):
+        treebank = read_treebank("rst-dt", licensed / "rst", test=True)
+    assert treebank.relations.coarse("digression") == "digression"
+    assert treebank.relations.coarse("Elaboration-additional-e") == "elaboration"
+    assert treebank.relations.label_name == "coarse19"
+    assert (len(treebank.train), len(treebank.dev), len(treebank.test)) == (19, 2, 3)
+    final = treebank.final()
+    assert (len(final.train), final.dev, final.part) == (21, treebank.test, "test")
+    assert final.final() is final
+    with pytest.raises(RhetoricaError, match="only for rst-dt"):
+        read_treebank("gum", licensed, ptb=licensed / "ptb")
+
+
+def test_the_treebank_has_lemmas(licensed: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RepairWarning)
+        treebank = read_treebank("rst-dt", licensed / "rst", ptb=licensed / "ptb")
+    doc = treebank.dev[0].document
+    assert doc.constituency
+    lemmas = {doc.form(token): token.lemma for parse in treebank.train
+              for doc in [parse.document] for token in doc.tokens}  # fmt: skip
+    assert lemmas["said"] == "say"
+    assert lemmas["was"] == "be"
+
+
+def test_scores_of_the_corpus_as_it_is(licensed: Path) -> None:
+    """Lists of units beside the trees are not documents."""
+    test = next((licensed / "rst").rglob("TEST"))
+    done = CliRunner().invoke(app, ["score", str(test), str(test), "--labels", "rst-dt", "--json"])
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.stdout)
+    assert {row["documents"] for row in report["scores"]} == {3}
+    assert all(row["f1"] == 1 for row in report["scores"])
