@@ -123,6 +123,11 @@ def _neural() -> Callable[..., None]:
     about_encoder = (
         "Folder with `model.safetensors` and `vocab.txt` of the encoder that `--encoder` names."
     )
+    about_start = "final.pt of an earlier run, or a model folder, to begin from."
+    about_teacher = (
+        "Parser from whose opinion of trees to learn, too: `ensemble`, or `neural:MODEL`. What it "
+        "says of each document is kept in the folder `lessons`."
+    )
     about_silver = "CoNLL-U files that teach segmentation and syntax: English-EWT, AMALGUM."
     own = {
         "pretrained": (Annotated[Path, typer.Option(help=about_encoder)], Parameter.empty),
@@ -132,9 +137,10 @@ def _neural() -> Callable[..., None]:
         "scidtb": (optional, None),
         "silver": (Annotated[list[Path] | None, typer.Option(help=about_silver)], None),
         "start": (
-            Annotated[Path | None, typer.Option(help="final.pt of an earlier run to begin from.")],
+            Annotated[Path | None, typer.Option(help=about_start)],
             None,
         ),
+        "teacher": (Annotated[str, typer.Option(metavar="PARSER", help=about_teacher)], ""),
     }
 
     def run(given: dict[str, Any]) -> None:
@@ -142,15 +148,17 @@ def _neural() -> Callable[..., None]:
 
         corpora = {name: given[name] for name in ("gum", "umuc", "scidtb") if given[name]}
         rest = {name: value for name, value in given.items() if name not in own}
-        model = train_neural(
-            given["pretrained"],
-            corpora,
-            given["out"],
-            start=given["start"],
-            silver=given["silver"] or (),
-            log=say,
-            **rest,
-        )
+        with training() as tell:
+            model = train_neural(
+                given["pretrained"],
+                corpora,
+                given["out"],
+                start=given["start"],
+                silver=given["silver"] or (),
+                teacher=given["teacher"],
+                tell=tell,
+                **rest,
+            )
         say(f"model in {model}")
 
     try:

@@ -192,6 +192,33 @@ class EnsembleParser(Stored):
         check_language(doc, self)
         return self.decide(doc, self.ballots(doc), kbest=kbest)
 
+    def ballot(self, doc: Document) -> Ballot:
+        """Return the probabilities of all joins that a member votes for, and of their classes."""
+        check_language(doc, self)
+        return self.combined(doc, self.ballots(doc))
+
+    def combined(self, doc: Document, ballots: Sequence[Ballot]) -> Ballot:
+        """Return the ballot that these ballots make.
+
+        A range's probability falls on its joins by their votes and by how probable both parts are.
+        """
+        n = len(doc.edus)
+        if n < 2:
+            return Ballot.empty(self.labels_)
+        said = Candidates.of(doc, ballots, self.labels_, self._coarse())
+        values, labels = self.weights_.judge(said, doc)
+        starts, splits, ends = said.joins.T
+        worth = said.weights.copy()
+        for first, last in ((starts, splits), (splits, ends)):
+            wide = last - first > 1
+            worth[wide] *= values[said.rows(first[wide], last[wide])]
+        rows = said.rows(starts, ends)
+        totals = np.bincount(rows, worth, len(said.ranges))
+        shares = worth / np.maximum(totals[rows], 1e-300)
+        return Ballot(
+            JoinVotes.of(said.joins, (values[rows] * shares)[:, None] * labels[rows]), self.labels_
+        )
+
     def decide(self, doc: Document, ballots: Sequence[Ballot], *, kbest: int = 1) -> Parse:
         """Return the parse that these ballots make."""
         about = {"parser": self.name, "members": self.settings.members}

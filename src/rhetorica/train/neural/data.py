@@ -25,7 +25,7 @@ from rhetorica.parsers.neural.units import Units
 from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece, WordPieces, locate_words
 from rhetorica.parses import Parse
 from rhetorica.relations import relation_set
-from rhetorica.trees import ROOT, AnnotatedTree, DepTree, RSTTree
+from rhetorica.trees import ROOT, AnnotatedTree, DepTree, Label, RSTTree
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,6 +41,21 @@ _SENTENCE_END = re.compile(r"[.?!:;][\"'”’)\]]*$")
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """What a teacher thinks of the trees over a document's EDUs (see `teach`).
+
+    ``shares[r]`` is the probability that join ``joins[r]`` (start, split, end) is in the tree; they
+    are those of a distribution over binary trees, so their sum is the number of joins of a tree.
+    ``labels[r]`` are the probabilities of ``names`` for that join.
+    """
+
+    joins: Ints
+    shares: Floats
+    labels: Floats
+    names: tuple[Label, ...]
+
+
+@dataclass(frozen=True)
 class Example:
     """A document to learn from: words, what begins at each, and the gold trees.
 
@@ -49,7 +64,7 @@ class Example:
     ``heads`` (the number of a word, `ROOT`, or `UNKNOWN`), ``deprels`` and ``markers`` are labels
     per word, empty where the corpus has none. With ``soft``, the probability per word that an EDU
     begins there, an example has no trees: it teaches segmentation and syntax. ``weight`` is that
-    of its syntax, below 1 where it is automatic.
+    of its syntax, below 1 where it is automatic. ``lessons`` are what teachers think of its trees.
     """
 
     id: str
@@ -67,6 +82,7 @@ class Example:
     gold: Parse | None = field(default=None, compare=False)
     soft: Floats | None = None
     weight: float = 1.0
+    lessons: tuple[Lesson, ...] = field(default=(), compare=False)
 
     @property
     def n_edus(self) -> int:

@@ -11,7 +11,7 @@ import json
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ from torch.nn import functional
 from rhetorica.decode import inside_outside
 from rhetorica.parsers.neural.network import N_DISTANCES, arc_buckets
 from rhetorica.parsers.neural.wordpiece import WordPiece
-from rhetorica.pipeline import load_segmenter
+from rhetorica.pipeline import load_parser, load_segmenter
+from rhetorica.progress import Event, Tell, nothing
 from rhetorica.relations import relation_set
 from rhetorica.text.lemmas import Lemmas
 from rhetorica.train.neural.data import (
@@ -40,8 +41,10 @@ from rhetorica.train.neural.data import (
 )
 from rhetorica.train.neural.encoders import SHAPES
 from rhetorica.train.neural.model import Inventory, Network
+from rhetorica.train.neural.restart import read_model
 from rhetorica.train.neural.scores import evaluate_dev, read_dev
 from rhetorica.train.neural.silver import choose, label, silver_examples
+from rhetorica.train.neural.teach import Lessons
 from rhetorica.trees import Label
 
 REPORT_EVERY = 50
@@ -59,6 +62,9 @@ class Settings:
     ``layer_decay`` times the rate of the one above. Of automatic text, ``silver_share`` is read
     once, spread over the first ``silver_epochs``. With ``minutes``, the first stage ends after that
     time at the latest, and its rates fall accordingly; with ``head_minutes``, so does the second.
+    A teacher's opinion of trees counts ``lesson_weight`` in automatic text, and beside a gold tree
+    ``gold_lesson_weight``; ``head_silver_share`` of the automatic text is read once more, for the
+    teacher's sake, in the second stage.
     """
 
     encoder: str = "minilm"
@@ -82,12 +88,15 @@ class Settings:
     scidtb_pack: int = 4
     silver_pack: int = 3
     silver_words: int = 50_000
+    lesson_weight: float = 1.0
+    gold_lesson_weight: float = 0.5
     arc_weight: float = 0.3
     syntax_weight: float = 0.5
     marker_weight: float = 0.3
     salience_weight: float = 0.2
     mark_weight: float = 1.0
     head_epochs: int = 4
+    head_silver_share: float = 0.0
     head_minutes: float = 0.0
     late_head_rate: float = 1e-3
     arc_epochs: int = 20
@@ -162,6 +171,7 @@ class Trainer:
         self._set_optimizer(self._groups())
         self.averaged = copy.deepcopy(network).eval()
         self.class_of = torch.tensor(inventory.join_classes)
+        self.columns: dict[tuple[Label, ...], Tensor] = {}
         self.index = {
             name: {label: number for number, label in enumerate(labels)}
             for name, labels in (
@@ -235,7 +245,11 @@ class Trainer:
         if reading.targets is not None:
             targets = torch.from_numpy(reading.targets).float()
             total = -(targets * functional.log_softmax(logits, 1)).sum() / targets[:, EDU:].sum()
-            return found | {"silver": self.settings.mark_weight * total}
+            found["silver"] = self.settings.mark_weight * total
+            if example.lessons:
+                edus = network.edus(states, reading.units, source)
+                found |= self._tree_losses(edus, reading, source)
+            return found
         marks = torch.from_numpy(reading.marks)
         total = functional.cross_entropy(logits, marks, ignore_index=-1, reduction="sum")
         found["mark"] = self.settings.mark_weight * total / example.n_edus
@@ -278,21 +292,52 @@ class Trainer:
         return {"tag": weight * tag, "head": weight * arc, "deprel": weight * relation}
 
     def _tree_losses(self, edus: Tensor, reading: Reading, source: int) -> dict[str, Tensor]:
-        tree, trees = reading.example.tree, self.network.trees
-        assert tree is not None
-        joins = torch.tensor([join[:3] for join in tree.joins])
-        start, split, end = joins.unbind(1)
+        """Return the losses of the gold tree, and of what a teacher thinks of all trees."""
+        example, trees = reading.example, self.network.trees
         chart = trees.chart(edus, reading.units)
-        total = LogPartition.apply(chart) - chart[start, split, end].sum()
-        structure = total / len(joins)
-        logits = trees.label_logits(edus, reading.units, joins, source)
-        labels = self._label_loss(logits, reading)
-        salience = self._salience_loss(edus, reading, joins)
-        return {
-            "tree": structure,
-            "label": labels,
-            "salience": self.settings.salience_weight * salience,
-        }
+        partition = LogPartition.apply(chart)
+        found: dict[str, Tensor] = {}
+        if example.tree:
+            joins = torch.tensor([join[:3] for join in example.tree.joins])
+            start, split, end = joins.unbind(1)
+            found["tree"] = (partition - chart[start, split, end].sum()) / len(joins)
+            logits = trees.label_logits(edus, reading.units, joins, source)
+            found["label"] = self._label_loss(logits, reading)
+            salience = self._salience_loss(edus, reading, joins)
+            found["salience"] = self.settings.salience_weight * salience
+        weight = self.settings.gold_lesson_weight if example.tree else self.settings.lesson_weight
+        for lesson in example.lessons if weight else ():
+            joins, shares = torch.from_numpy(lesson.joins), torch.from_numpy(lesson.shares).float()
+            start, split, end = joins.unbind(1)
+            # The divergence from the teacher's trees to ours, but for a constant.
+            tree = partition - (shares * chart[start, split, end]).sum()
+            logits = trees.label_logits(edus, reading.units, joins, source)
+            said = torch.from_numpy(lesson.labels).float()
+            label = -(shares[:, None] * said * self._as_named(logits, lesson.names)).sum()
+            factor = weight / len(example.lessons) / (len(edus) - 1)
+            for name, part in (("taught tree", tree), ("taught label", label)):
+                found[name] = found.get(name, torch.zeros(())) + factor * part
+        return found
+
+    def _as_named(self, logits: Tensor, names: tuple[Label, ...]) -> Tensor:
+        """Return the log probabilities of a teacher's labels: our own, or classes of them."""
+        if names not in self.columns:
+            coarse = relation_set("gum").coarse
+            place = {label: number for number, label in enumerate(names)}
+            self.columns[names] = torch.tensor(
+                [
+                    place.get(n, place.get(Label(n[0], coarse(n[1])), -1))
+                    for n in self.inventory.joins
+                ]
+            )
+        column = self.columns[names]
+        log_p = functional.log_softmax(logits, 1)[:, column >= 0]
+        column = column[column >= 0].expand_as(log_p)
+        # A sum in logs: of a label's parts the largest is taken out first.
+        top = torch.full((len(log_p), len(names)), -30.0)
+        top = top.scatter_reduce(1, column, log_p.detach(), "amax")
+        rest = torch.zeros_like(top).scatter_add(1, column, (log_p - top.gather(1, column)).exp())
+        return top + rest.clamp(min=1e-9).log()
 
     def _label_loss(self, logits: Tensor, reading: Reading) -> Tensor:
         """Score fine labels where they are GUM's, and their classes everywhere."""
@@ -410,9 +455,16 @@ class Trainer:
 
     def _fitting(self, path: Path) -> dict[str, Tensor]:
         """Return the averaged weights of an earlier run that have the same shape here."""
-        given = torch.load(path, weights_only=True)["averaged"]
         own = self.averaged.state_dict()
-        return {name: value for name, value in given.items() if value.shape == own[name].shape}
+        if path.is_dir():
+            given = read_model(path, self.inventory, own)
+        else:
+            given = torch.load(path, weights_only=True)["averaged"]
+        return {
+            name: value
+            for name, value in given.items()
+            if name in own and value.shape == own[name].shape
+        }
 
 
 def range_heads(joins: Sequence[Any], n_edus: int) -> list[int]:
@@ -496,13 +548,16 @@ def train(
     *,
     start: Path | str | None = None,
     silver: Sequence[Path | str] = (),
-    log: Callable[[str], None] = lambda _: None,
+    teacher: str = "",
+    tell: Tell = nothing,
 ) -> Run:
     """Train on the given corpora (name -> folder; ``gum`` must be there).
 
     ``pretrained`` is a folder with ``model.safetensors`` and ``vocab.txt`` of the encoder that the
-    settings name. ``start`` is the ``final.pt`` of an earlier run, from whose weights to begin;
-    ``silver`` are CoNLL-U files (English-EWT, AMALGUM) from which `silver` makes more examples. A
+    settings name. ``start`` is the ``final.pt`` of an earlier run, or the folder of a model of the
+    same shape and labels, from whose weights to begin;
+    ``silver`` are CoNLL-U files (English-EWT, AMALGUM) from which `silver` makes more examples;
+    ``teacher`` is a parser ("ensemble", or "neural:MODEL") from whose opinion of trees to learn. A
     run that was interrupted goes on from its last checkpoint.
     """
     torch.set_num_threads(settings.threads)
@@ -513,7 +568,9 @@ def train(
     tokenizer = WordPiece((pretrained / "vocab.txt").read_text("utf-8").splitlines())
     examples = [e for name, folder in folders.items() for e in read_examples(name, folder, "train")]
     dev = {name: read_examples(name, folder, "dev") for name, folder in folders.items()}
-    examples += _silver(silver, settings, out / "silver.npz", log)
+    examples += _silver(silver, settings, out / "silver.npz", tell)
+    if teacher:
+        examples = _taught(examples, teacher, out / "lessons", tell)
     inventory = make_inventory(examples)
     shape = SHAPES[settings.encoder]
     shape = replace(shape, layers=settings.layers or shape.layers)
@@ -528,15 +585,15 @@ def train(
     if checkpoint.is_file():
         trainer.load(checkpoint)
     (out / "settings.json").write_text(json.dumps(asdict(settings), indent=1), "utf-8")
-    log(f"{len(examples)} documents, {len(plan.steps)} steps, {trainer.step} done")
+    tell(Event("documents", note=f"{len(examples)}, in {len(plan.steps)} steps"))
     final = out / "final.pt"
     if final.is_file():
-        log(f"{final} is there: nothing left to train")
+        tell(Event("nothing left to train", note=f"{final} is there"))
         trainer.start_from(final)
     else:
-        _train_all(trainer, plan, dev, checkpoint, log)
+        _train_all(trainer, plan, dev, checkpoint, tell)
         if settings.head_epochs:
-            _train_heads(trainer, examples, dev, log)
+            _train_heads(trainer, examples, dev, tell)
         if start is not None and settings.keep_start:
             trainer.mix_with(Path(start), settings.keep_start)
         trainer.save(final)
@@ -552,7 +609,7 @@ def _gold_lemmas(examples: Sequence[Example]) -> Iterator[tuple[str, str, str]]:
 
 
 def _silver(
-    paths: Sequence[Path | str], settings: Settings, known: Path, log: Callable[[str], None]
+    paths: Sequence[Path | str], settings: Settings, known: Path, tell: Tell
 ) -> list[Example]:
     """Return examples of treebanks without EDUs; what the teachers said is kept in a file."""
     # Files with EDUs of their own (AMALGUM's) are large and automatic: a part of each will do.
@@ -568,8 +625,17 @@ def _silver(
         np.savez_compressed(known, **found)  # type: ignore[arg-type]
     with np.load(known) as stored:
         examples = list(silver_examples(parses, stored))
-    log(f"{len(examples)} silver documents, {sum(len(e.words) for e in examples)} words")
+    words = sum(len(example.words) for example in examples)
+    tell(Event("automatic text", note=f"{len(examples)} documents, {words:,} words"))
     return examples
+
+
+def _taught(examples: Sequence[Example], teacher: str, folder: Path, tell: Tell) -> list[Example]:
+    """Return the examples, those of GUM's kind with a teacher's lessons; these are kept."""
+    lessons = Lessons(folder)
+    pupils = [example for example in examples if example.source == "gum"]
+    lessons.teach(pupils, lambda: load_parser(*teacher.split(":", 1)), tell)
+    return [lessons.read(e) if e.source == "gum" else e for e in examples]
 
 
 def _train_all(
@@ -577,7 +643,7 @@ def _train_all(
     plan: Plan,
     dev: Mapping[str, Sequence[Example]],
     checkpoint: Path,
-    log: Callable[[str], None],
+    tell: Tell,
 ) -> None:
     """Train everything together, from the step where the trainer is to the end of the plan."""
     seed = trainer.settings.seed
@@ -599,13 +665,14 @@ def _train_all(
         if ended or trainer.step % REPORT_EVERY == 0:
             means = {name: sums[name] / counts[name] for name in sums}
             spent = time.process_time() - began
-            rate = trainer.rate()
-            log(f"step {trainer.step} cpu {spent:.0f}s rate {rate:.2f} loss {_shown(means, 3)}")
+            note = f"{spent:.0f} CPU-seconds, rate {trainer.rate():.2f}, loss {_shown(means, 3)}"
+            tell(Event("everything", trainer.step, len(plan.steps), note))
             sums.clear()
             counts.clear()
         if ended:
             scores = evaluate_dev(trainer, read_dev(trainer, dev, every=2))
-            log(f"epoch {plan.ends.index(trainer.step) + 1}, half of dev: {_shown(scores, 2)}")
+            epoch = plan.ends.index(trainer.step) + 1
+            tell(Event(f"epoch {epoch}, half of dev", note=_shown(scores, 2)))
         if ended or time.monotonic() - saved > SAVE_EVERY:
             trainer.save(checkpoint)
             saved = time.monotonic()
@@ -616,7 +683,7 @@ def _train_heads(
     trainer: Trainer,
     examples: Sequence[Example],
     dev: Mapping[str, Sequence[Example]],
-    log: Callable[[str], None],
+    tell: Tell,
 ) -> None:
     """Train the heads on, over states that the finished encoder gives once.
 
@@ -624,8 +691,13 @@ def _train_heads(
     more of them.
     """
     settings = replace(trainer.settings, scidtb_share=1.0)
-    # Silver examples teach the encoder; their states would fill the memory.
-    examples = [example for example in examples if example.soft is None]
+    # Automatic text teaches the heads only where somebody has said what its trees are.
+    examples = [example for example in examples if example.soft is None or example.lessons]
+    settings = replace(
+        settings, silver_share=settings.head_silver_share, silver_epochs=settings.head_epochs
+    )
+    plan = make_plan(examples, replace(settings, seed=settings.seed + 1), settings.head_epochs)
+    examples = list({id(example): example for step in plan.steps for example in step}.values())
     trainer.freeze_encoder()
     known: dict[str, tuple[Reading, Tensor]] = {}
     rng = random.Random(f"{settings.seed}-states")
@@ -635,8 +707,8 @@ def _train_heads(
             states = trainer.states(trainer.averaged, reading, settings.overlap)
             known[f"{example.source}/{example.id}"] = reading, states.half()
     shown = read_dev(trainer, dev)
-    log(f"states of {len(known)} documents; dev: {_shown(evaluate_dev(trainer, shown), 2)}")
-    plan = make_plan(examples, replace(settings, seed=settings.seed + 1), settings.head_epochs)
+    tell(Event("states", note=f"of {len(known)} documents"))
+    tell(Event("dev", note=_shown(evaluate_dev(trainer, shown), 2)))
     sums: defaultdict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     began, seconds = time.monotonic(), 60 * settings.head_minutes or float("inf")
@@ -655,19 +727,18 @@ def _train_heads(
             counts[name] += 1
         if done + 1 in plan.ends:
             means = {name: sums[name] / counts[name] for name in sums}
-            log(f"heads, epoch {plan.ends.index(done + 1) + 1}: {_shown(means, 3)}")
-            log(f"  dev {_shown(evaluate_dev(trainer, shown), 2)}")
+            epoch = plan.ends.index(done + 1) + 1
+            tell(Event(f"heads, epoch {epoch}, loss", note=_shown(means, 3)))
+            tell(Event(f"heads, epoch {epoch}, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
             sums.clear()
             counts.clear()
     arcs = [pair for name, pair in known.items() if name.startswith("scidtb/")]
     if arcs and settings.arc_epochs:
-        polish_arcs(trainer, arcs, log)
-        log(f"  dev {_shown(evaluate_dev(trainer, shown), 2)}")
+        polish_arcs(trainer, arcs, tell)
+        tell(Event("dev", note=_shown(evaluate_dev(trainer, shown), 2)))
 
 
-def polish_arcs(
-    trainer: Trainer, known: Sequence[tuple[Reading, Tensor]], log: Callable[[str], None]
-) -> None:
+def polish_arcs(trainer: Trainer, known: Sequence[tuple[Reading, Tensor]], tell: Tell) -> None:
     """Train the relations of SciDTB's arcs on, over EDU vectors that stay as they are.
 
     Few arcs are read in the other stages, and nothing else depends on these weights.
@@ -700,7 +771,7 @@ def polish_arcs(
         optimizer.step()
         optimizer.zero_grad()
     network.eval()
-    log(f"relations of arcs: loss {torch.stack(losses).mean().item():.3f}")
+    tell(Event("relations of arcs", note=f"loss {torch.stack(losses).mean().item():.3f}"))
 
 
 def _shown(values: Mapping[str, float], digits: int) -> str:
