@@ -22,7 +22,7 @@ from rhetorica.errors import ModelError
 from rhetorica.parsers.ensemble import EnsembleParser
 from rhetorica.parsers.neural.parser import spans_between
 from rhetorica.progress import Event, Tell, nothing
-from rhetorica.protocols import Ballot, Voter
+from rhetorica.protocols import Ballot, Parser, Voter
 from rhetorica.relations import relation_set
 from rhetorica.train.neural.data import NONE, Example, Lesson
 from rhetorica.trees import Label
@@ -110,7 +110,7 @@ class Lessons:
         return self.folder / f"{example.source}-{example.id.replace('/', '_')}-{mark}.npz"
 
     def teach(
-        self, examples: Sequence[Example], load: Callable[[], Voter], tell: Tell = nothing
+        self, examples: Sequence[Example], load: Callable[[], Parser], tell: Tell = nothing
     ) -> None:
         """Let a teacher parse the documents that it has not parsed yet; ``load`` fetches it."""
         waiting = [
