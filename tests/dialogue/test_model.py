@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from rhetorica.dialogue import (
 )
 from rhetorica.dialogue.model import match_labels
 from rhetorica.errors import ModelError, RhetoricaError, UnknownName
+from rhetorica.progress import Event, Tell
 from rhetorica.reproduce.bus import FLOW, bus_dialogues, edges_found, true_edges
 
 CYCLE = {"a": "red green blue", "b": "cat dog cow", "c": "one two three"}
@@ -135,12 +136,54 @@ def test_the_number_of_states_is_chosen_on_what_is_held_out() -> None:
     assert figures[3] > figures[1] + 0.3
 
 
-def test_checkpoints_are_models() -> None:
-    seen: list[DialogueModel] = []
-    settings = Settings(model="lm-hmm", states=3, sweeps=20, samples=5)
-    fit(TRAIN, settings, checkpoint=seen.append, every=5)
-    assert len(seen) == 3
-    assert seen[-1].score(TEST, orders=0)["words"] > 0
+class Stop(Exception):
+    """What interrupts a fit."""
+
+
+def stops(name: str, sweep: int) -> Tell:
+    def tell(event: Event) -> None:
+        if (event.what, event.at) == (name, sweep):
+            raise Stop
+
+    return tell
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("chain", [1, 2])
+def test_an_interrupted_fit_goes_on_as_if_it_had_not_been(
+    chain: int, average: bool, tmp_path: Path
+) -> None:
+    settings = Settings(states=3, topics=2, sweeps=20, samples=5, chains=2, average=average)
+    whole = fit(TRAIN, settings)
+    path = tmp_path / "checkpoint.npz"
+    with pytest.raises(Stop):
+        fit(TRAIN, settings, checkpoint=path, every=4, tell=stops(f"chain {chain}", 10))
+    started: list[Event] = []
+    resumed = fit(TRAIN, settings, checkpoint=path, every=4, tell=started.append)
+    assert (started[0].what, started[0].at) == (f"chain {chain}", 8)
+    assert not path.exists()
+    assert resumed.log_joint == whole.log_joint
+    assert resumed.settings == whole.settings
+    for item in fields(resumed.parameters):
+        ours = getattr(resumed.parameters, item.name)
+        assert np.array_equal(ours, getattr(whole.parameters, item.name)), item.name
+
+
+def test_a_checkpoint_of_something_else_is_not_used(tmp_path: Path) -> None:
+    settings = Settings(states=3, topics=2, sweeps=20, samples=5)
+    path = tmp_path / "checkpoint.npz"
+    with pytest.raises(Stop):
+        fit(TRAIN, settings, checkpoint=path, every=4, tell=stops("sweeps", 10))
+    data = path.read_bytes()
+    for dialogues, other, content in (
+        (TRAIN, replace(settings, seed=1), data),
+        (TRAIN[1:], settings, data),
+        (TRAIN, settings, data[: len(data) // 2]),
+    ):
+        path.write_bytes(content)
+        seen: list[Event] = []
+        fit(dialogues, other, checkpoint=path, every=4, tell=seen.append)
+        assert seen[0].at == 5
 
 
 def test_one_turn_and_turns_without_known_words_will_do() -> None:

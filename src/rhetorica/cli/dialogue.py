@@ -121,7 +121,13 @@ def fit_command(
     min_turns: Annotated[int, typer.Option(min=1, help="Leave out shorter dialogues.")] = 1,
     min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer words.")] = 2,
     every: Annotated[
-        int, typer.Option("--checkpoint", min=1, help="Write the model after so many sweeps.")
+        int,
+        typer.Option(
+            "--checkpoint",
+            min=1,
+            help="Note where it stands after so many sweeps; the same command, given again after "
+            "an interruption, goes on from there.",
+        ),
     ] = 50,
 ) -> None:
     """Learn the flow behind dialogues.
@@ -149,7 +155,7 @@ def fit_command(
             settings = replace(settings, states=best)
         made = fit(
             dialogues, settings, preparation=preparation, tell=tell,
-            checkpoint=lambda model: model.save(out), every=every,
+            checkpoint=out / "checkpoint.npz", every=every,
         )  # fmt: skip
     made.save(out)
     kept = len(preparation.kept(dialogues))

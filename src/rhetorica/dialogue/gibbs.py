@@ -39,6 +39,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Moves = Literal["single", "joint", "blocked"]
 MOVES: tuple[Moves, ...] = get_args(Moves)
+_EVEN = 1e6
+"""A prior of sources beside which counts are nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,8 @@ class Sampler:
         self.accepted = self.proposed = 0
         # Below 1, weights of states are raised to it, so that the chain roams (annealing).
         self.power = 1.0
+        # While true, all sources are equally likely: words choose by what they are alone.
+        self.even_sources = False
         self.counts = self.recounted()
 
     def recounted(self) -> Counts:
@@ -189,6 +193,10 @@ class Sampler:
     def _item_prior(self) -> float:
         return self.priors.topic if self.kind.mixes_topics else self.priors.word
 
+    @property
+    def _source_prior(self) -> float:
+        return _EVEN if self.even_sources else self.priors.source
+
     def _items(self, words: Ints, slots: Ints) -> Ints:
         """Return what states emit: an item for each word, -1 where the state has no part."""
         if self.kind.mixes_topics:
@@ -208,7 +216,7 @@ class Sampler:
             self.states, self._items(corpus.words, self.slots), self.slots,
             counts.transitions, counts.items, counts.item_totals, counts.sources, counts.speakers,
             self.kind.shares_by_state, self.knows_speakers,
-            priors.transition, self._item_prior, priors.source, priors.speaker, self.power,
+            priors.transition, self._item_prior, self._source_prior, priors.speaker, self.power,
             self.rng.random(corpus.n_utterances),
         )  # fmt: skip
 
@@ -239,13 +247,13 @@ class Sampler:
                 corpus.words, corpus.utterances, corpus.dialogues, self.states, self.slots,
                 counts.items, counts.item_totals, counts.topics, counts.topic_totals,
                 counts.sources, self.kind.shares_by_state,
-                priors.word, priors.topic_word, priors.topic, priors.source, uniforms,
+                priors.word, priors.topic_word, priors.topic, self._source_prior, uniforms,
             )  # fmt: skip
         else:
             _move_own(
                 corpus.words, corpus.utterances, corpus.dialogues, self.states, self.slots,
                 counts.items, counts.item_totals, counts.topics, counts.topic_totals,
-                priors.word, priors.session_word, priors.source, uniforms,
+                priors.word, priors.session_word, self._source_prior, uniforms,
             )  # fmt: skip
 
     def _shift(self, counts: Counts, part: Part, states: Ints, slots: Ints, by: int) -> float:
@@ -260,7 +268,7 @@ class Sampler:
                 part.words, part.offsets, part.speakers, states, self._items(part.words, slots),
                 self._columns(slots), slots, *counts,
                 self.kind.mixes_topics, self.kind.shares_by_state, self.knows_speakers,
-                priors.transition, self._item_prior, priors.topic_word, priors.source,
+                priors.transition, self._item_prior, priors.topic_word, self._source_prior,
                 priors.speaker, by,
             )
         )  # fmt: skip

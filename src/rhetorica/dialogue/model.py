@@ -11,21 +11,25 @@ True
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhetorica.dialogue.agreement import agreement, kendall_tau
+from rhetorica.dialogue.checkpoint import Checkpoint, Draw
 from rhetorica.dialogue.gibbs import MOVES, Corpus, Floats, Ints, Moves, Sampler, transition_means
 from rhetorica.dialogue.kinds import KINDS, Kind, Priors, kind_named
 from rhetorica.dialogue.likelihood import Parameters, Reader
 from rhetorica.dialogue.prepare import Lexicon, Preparation
 from rhetorica.dialogue.types import Dialogue, Entity, Turn
 from rhetorica.errors import RhetoricaError, UnknownName
+from rhetorica.files import digest
 from rhetorica.learn.dirichlet import posterior_mean
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.progress import Event, Tell, nothing
@@ -89,12 +93,14 @@ def fit(
     *,
     preparation: Preparation | None = None,
     tell: Tell = nothing,
-    checkpoint: Callable[[DialogueModel], object] | None = None,
+    checkpoint: Path | None = None,
     every: int = 50,
 ) -> DialogueModel:
     """Learn the flow behind dialogues.
 
-    ``checkpoint`` gets the model as it is, after each ``every`` sweeps.
+    ``checkpoint`` is a file that is written after each ``every`` sweeps. If it is there already,
+    left by an interrupted fit of the same dialogues with the same settings, that fit goes on from
+    it, and ends as if it had never stopped; at the end it is deleted.
     """
     settings, preparation = settings or Settings(), preparation or Preparation()
     kept = preparation.kept(dialogues)
@@ -106,21 +112,21 @@ def fit(
     corpus, _ = lexicon.encode(kept, preparation)
     turns = [turn for dialogue in kept for turn in dialogue.turns]
     workshop = _Workshop(settings, preparation, lexicon, corpus, turns)
-    best: DialogueModel | None = None
-    draws: list[_Draw] = []
-    for chain in range(settings.chains):
+    key = workshop.key()
+    mark = Checkpoint.read(checkpoint, key) if checkpoint else None
+    draws = list(mark.draws) if mark else []
+    for chain in range(mark.chain if mark else 0, settings.chains):
         found = []
-        for number, sampler in workshop.run(chain, tell):
+        for number, sampler in workshop.run(chain, mark, tell):
             if number > settings.sweeps - settings.samples:
-                found.append(_Draw.of(sampler))
+                found.append(draw_of(sampler))
             elif checkpoint and number % every == 0:
-                checkpoint(workshop.model([_Draw.of(sampler)]))
-        model = workshop.model(found)
-        draws += found
-        if best is None or model.log_joint > best.log_joint:
-            best = model
-    assert best is not None  # there is at least one chain
-    return workshop.model(draws) if settings.average and settings.chains > 1 else best
+                Checkpoint.of(chain, number, sampler, draws).write(checkpoint, key)
+        draws = draws + found if settings.average else max(draws, found, key=_log_joint)
+        mark = None
+    if checkpoint:
+        checkpoint.unlink(missing_ok=True)
+    return workshop.model(draws)
 
 
 def choose_states(
@@ -152,25 +158,15 @@ def choose_states(
     return max(figures, key=figures.__getitem__), figures
 
 
-@dataclass(frozen=True, slots=True)
-class _Draw:
-    """One sweep's result: states, slots, parameters."""
-
-    states: Ints
-    slots: Ints
-    parameters: Parameters
-    priors: Priors
-    log_joint: float
-
-    @classmethod
-    def of(cls, sampler: Sampler) -> _Draw:
-        return cls(
-            sampler.states.copy(),
-            sampler.slots.copy(),
-            parameters_of(sampler),
-            sampler.priors,
-            sampler.log_joint(),
-        )
+def draw_of(sampler: Sampler) -> Draw:
+    """Keep what a sampler has now."""
+    return Draw(
+        sampler.states.copy(),
+        sampler.slots.copy(),
+        parameters_of(sampler),
+        sampler.priors,
+        sampler.log_joint(),
+    )
 
 
 def parameters_of(sampler: Sampler) -> Parameters:
@@ -213,7 +209,15 @@ class _Workshop:
         self.settings, self.preparation = settings, preparation
         self.lexicon, self.corpus, self.turns = lexicon, corpus, turns
 
-    def run(self, chain: int, tell: Tell) -> Iterable[tuple[int, Sampler]]:
+    def key(self) -> str:
+        """Tell this fit from all others."""
+        corpus = [getattr(self.corpus, f.name) for f in fields(Corpus)]
+        data = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in corpus))
+        setting = [asdict(self.settings), asdict(self.preparation)]
+        return digest([*setting, self.lexicon.words, data.hexdigest()])
+
+    def run(self, chain: int, mark: Checkpoint | None, tell: Tell) -> Iterable[tuple[int, Sampler]]:
+        """Yield each sweep's number and the sampler after it, from ``mark`` on."""
         settings, words = self.settings, max(1, len(self.corpus.words))
         name = f"chain {chain + 1}" if settings.chains > 1 else "sweeps"
         sampler = Sampler(
@@ -227,9 +231,14 @@ class _Workshop:
             speakers=settings.speakers,
         )
         cooling = settings.anneal * (settings.sweeps - settings.samples)
-        for number in range(1, settings.sweeps + 1):
+        if mark:
+            mark.restore(sampler)
+            tell(Event(name, mark.sweep, settings.sweeps, "goes on from the checkpoint"))
+        for number in range(mark.sweep + 1 if mark else 1, settings.sweeps + 1):
             warmth = 1.0 - number / cooling if number < cooling else 0.0
             sampler.power = 1.0 - warmth * (1.0 - _WARM)
+            # Else warm states, which say little, lose their words to the topics for good.
+            sampler.even_sources = warmth > 0
             sampler.sweep()
             if settings.sample_priors:
                 sampler.move_priors()
@@ -238,7 +247,7 @@ class _Workshop:
                 tell(Event(name, number, settings.sweeps, note))
             yield number, sampler
 
-    def model(self, draws: Sequence[_Draw]) -> DialogueModel:
+    def model(self, draws: Sequence[Draw]) -> DialogueModel:
         parameters = average(draws, self.settings)
         states = draws[-1].states.tolist()
         return DialogueModel(
@@ -247,11 +256,11 @@ class _Workshop:
             self.lexicon,
             parameters,
             typical_turns(parameters, self.lexicon, self.preparation, self.turns, states),
-            float(np.mean([draw.log_joint for draw in draws])),
+            _log_joint(draws),
         )
 
 
-def average(draws: Sequence[_Draw], settings: Settings) -> Parameters:
+def average(draws: Sequence[Draw], settings: Settings) -> Parameters:
     """Average parameters over draws, after states and topics got the last draw's numbers.
 
     States and topics have no names: the same ones may have other numbers in another draw, or in
@@ -290,6 +299,10 @@ def match_labels(reference: Ints, labels: Ints, size: int) -> Ints:
     table = np.zeros((size, size))
     np.add.at(table, (reference, labels), 1)
     return np.asarray(linear_sum_assignment(-table)[1].astype(np.int32))
+
+
+def _log_joint(draws: Sequence[Draw]) -> float:
+    return float(np.mean([draw.log_joint for draw in draws])) if draws else -np.inf
 
 
 def _renumbered(p: Parameters, states: Ints, topics: Ints) -> Parameters:
