@@ -36,6 +36,7 @@ LAYERS = [
     "evaluate",
     "describe",
     "models",
+    "words",
     "languages",
     "text",
     "features",

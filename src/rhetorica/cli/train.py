@@ -28,6 +28,7 @@ OWN_STEPS = {
     "ensemble-segmenter": "Learn the weights of an ensemble of segmenters.",
     "neural": "Train the neural parser; needs torch (the extra `train`).",
     "syntax": "Train the English syntax pipeline; needs spaCy's lookups (the extra `train`).",
+    "words": "Train the general word segmenter of Chinese.",
 }
 Parameter = inspect.Parameter
 
@@ -60,6 +61,8 @@ def make_command(name: str) -> Callable[..., None]:
         return _neural()
     if name == "syntax":
         return _syntax()
+    if name == "words":
+        return _words()
     if name.startswith("ensemble"):
         return _ensemble(name)
     return _on_treebank(TRAINABLE[name])
@@ -199,6 +202,47 @@ def _syntax() -> Callable[..., None]:
     doc = (
         f"{OWN_STEPS['syntax']}\n\nExample: `rhetorica train syntax --gum gum/ --ewt ud_en_ewt/ "
         "--out my_syntax`"
+    )
+    return _command(doc, own, Settings, run)
+
+
+def _words() -> Callable[..., None]:
+    from rhetorica.words.segmenter import Settings
+
+    own = {
+        "gsd": (
+            Annotated[Path, typer.Option(help="Folder of UD Chinese-GSD: *-train.conllu(.gz).")],
+            Parameter.empty,
+        ),
+        "dictionary": (
+            Annotated[Path, typer.Option(help="Lines of a word and its frequency: dict.txt.")],
+            Parameter.empty,
+        ),
+        "out": (Out, Parameter.empty),
+        "min_frequency": (
+            Annotated[int, typer.Option(help="Leave out words that are rarer there.")],
+            3,
+        ),
+    }
+
+    def run(given: dict[str, Any]) -> None:
+        from rhetorica.train.words import train_words
+
+        [settings] = _settings(Settings, given)
+        with training() as tell:
+            train_words(
+                given["gsd"],
+                given["dictionary"],
+                given["out"],
+                settings,
+                min_frequency=given["min_frequency"],
+                tell=tell,
+                command=_said(),
+            )
+
+    doc = (
+        f"{OWN_STEPS['words']}\n\nExample: `rhetorica train words --gsd ud_zh_gsd/ --dictionary "
+        "dict.txt --out my_words`"
     )
     return _command(doc, own, Settings, run)
 

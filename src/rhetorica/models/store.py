@@ -31,7 +31,7 @@ from rhetorica.files import write_bytes, write_text
 from rhetorica.settings import plain
 from rhetorica.trees import Label
 
-Kind = Literal["parser", "segmenter", "syntax", "dialogue"]
+Kind = Literal["parser", "segmenter", "syntax", "dialogue", "words"]
 Arrays = Mapping[str, npt.NDArray[Any]]
 FORMAT = 2
 GROUP = "rhetorica.models"

@@ -9,13 +9,9 @@ model a tenth as large at a cost of less than a tenth of a point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-
-import pycrfsuite
 
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
@@ -23,6 +19,7 @@ from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
 from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import calibrated
+from rhetorica.learn.crfsuite import open_tagger, train_crf
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.progress import Tell, nothing, steps
 from rhetorica.segmenters.boundaries import gold_starts
@@ -67,27 +64,24 @@ class CRFSegmenter(Stored):
 
     def fit(self, docs: Iterable[Document], *, tell: Tell = nothing) -> CRFSegmenter:
         """Learn from documents with syntax and EDUs."""
-        trainer = _Trainer(steps(tell, "iterations", self.settings.iterations))
-        trainer.set_params(
-            {
-                "c1": self.settings.l1,
-                "c2": self.settings.l2,
-                "max_iterations": self.settings.iterations,
-                "feature.minfreq": self.settings.min_count,
-                "feature.possible_transitions": True,
-            }
-        )
         docs = list(docs)
         self.language = common_language(docs)
+        self.weights_ = train_crf(
+            self._examples(docs),
+            l1=self.settings.l1,
+            l2=self.settings.l2,
+            iterations=self.settings.iterations,
+            min_count=self.settings.min_count,
+            all_transitions=True,
+            progress=steps(tell, "iterations", self.settings.iterations),
+        )
+        return self
+
+    def _examples(self, docs: Iterable[Document]) -> Iterator[tuple[list[list[str]], list[str]]]:
         for doc in docs:
             starts = gold_starts(doc)
             for sentence, features in self._features(doc):
-                trainer.append(features, [BEGIN if starts[i] else CONTINUE for i in sentence])
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / _WEIGHTS
-            trainer.train(str(path))
-            self.weights_ = path.read_bytes()
-        return self
+                yield features, [BEGIN if starts[i] else CONTINUE for i in sentence]
 
     @property
     def threshold(self) -> float:
@@ -98,7 +92,7 @@ class CRFSegmenter(Stored):
         """Return the marginal probability that an EDU starts, calibrated, for each token."""
         check_language(doc, self)
         result = [0.0] * len(doc.tokens)
-        tagger = self._tagger()
+        tagger = open_tagger(self.weights_)
         for sentence, features in self._features(doc):
             tagger.set(features)
             for place, i in enumerate(sentence):
@@ -116,36 +110,13 @@ class CRFSegmenter(Stored):
         """Make it again; ``options`` replace settings."""
         model = cls(**{**state.config.settings, **options})
         model.weights_ = state.file(_WEIGHTS)
-        labels = model._tagger().labels()
+        labels = open_tagger(model.weights_).labels()
         if labels and BEGIN not in labels:
             raise ModelError("these CRF weights are not those of a segmenter")
         return model
-
-    def _tagger(self) -> pycrfsuite.Tagger:
-        """Open a tagger: it holds the sentence it is at, so that threads cannot share one."""
-        tagger = pycrfsuite.Tagger()
-        tagger.open_inmemory(self.weights_)
-        return tagger
 
     def _features(self, doc: Document) -> Iterable[tuple[range, list[list[str]]]]:
         syntax = Syntax.of(doc)
         phrases = Phrases.of(doc, syntax) if self.settings.phrases else None
         for sentence in syntax.sentences:
             yield sentence, sentence_features(syntax, sentence, self.settings.groups, phrases)
-
-
-class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
-    """A trainer that reports instead of printing."""
-
-    def __init__(self, progress: Callable[[int, float], None]) -> None:
-        super().__init__()
-        self.select("lbfgs")
-        self.progress = progress
-        self.iteration = 0
-
-    def message(self, message: str) -> None:
-        """Take what the library has to say, a piece of a line at a time."""
-        if message.startswith("***** Iteration #"):
-            self.iteration = int(message.split("#")[1].split()[0])
-        elif message.startswith("Loss: "):
-            self.progress(self.iteration, float(message.split()[1]))
