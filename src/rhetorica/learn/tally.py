@@ -19,8 +19,8 @@ _MIX = -7046029254386353131  # 2 ** 64 / the golden ratio, odd: spreads neighbou
 @part
 def slot_of(keys: Longs, key: int) -> int:
     """Return the slot that holds a key, or the empty one where it belongs."""
-    mask = keys.shape[0] - 1
-    slot = ((key * _MIX) >> 17) & mask
+    mask: int = keys.shape[0] - 1
+    slot: int = ((key * _MIX) >> 17) & mask
     while keys[slot] != key and keys[slot] != -1:
         slot = (slot + 1) & mask
     return slot
