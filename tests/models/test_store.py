@@ -134,7 +134,7 @@ def test_files_outside_the_list_are_not_used(folder: Path) -> None:
 
 def test_every_shipped_model_is_whole_and_described() -> None:
     found = models()
-    assert {model.kind for model in found} == {"parser", "segmenter", "syntax"}
+    assert {model.kind for model in found} == {"parser", "segmenter", "syntax", "words"}
     for model in found:
         assert model.check() == model.folder
         assert model.licence
