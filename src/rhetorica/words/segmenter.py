@@ -127,9 +127,9 @@ class CRFWords(Stored):
 def load(model: str | Path = GENERAL) -> CRFWords:
     """Return the segmenter of a model folder, or the general one, which is installed.
 
-    >>> text = "今天天气很好。"
+    >>> text = "他们住在北京。"
     >>> [text[start:end] for start, end in load().words(text)]
-    ['今天', '天气', '很', '好', '。']
+    ['他们', '住', '在', '北京', '。']
     """
     return _loaded(find("words", CRFWords.name, model, "zh").folder)
 
