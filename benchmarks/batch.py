@@ -23,10 +23,10 @@ from rich.table import Table
 
 from rhetorica.batch.engine import Task, in_processes, run_batch
 from rhetorica.batch.inputs import Item
-from rhetorica.batch.pool import Failure
 from rhetorica.batch.work import Result, Work
 from rhetorica.document import Document
 from rhetorica.pipeline import Recipe
+from rhetorica.workers import Failure
 
 
 def documents(text: str, count: int, words: int) -> Iterator[Item]:

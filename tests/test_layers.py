@@ -18,6 +18,7 @@ LAYERS = [
     "errors",
     "progress",
     "settings",
+    "workers",
     "kernels",
     "decode",
     "learn",

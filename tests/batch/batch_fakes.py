@@ -16,12 +16,12 @@ from typing import Any
 
 from rhetorica.batch.engine import Execute, Task
 from rhetorica.batch.files import Job
-from rhetorica.batch.pool import Failure, attempt
 from rhetorica.batch.work import Result, Work
 from rhetorica.document import Document, Span
 from rhetorica.errors import FormatError
 from rhetorica.parses import Parse
 from rhetorica.trees import DepTree
+from rhetorica.workers import Failure, attempt
 
 
 def parse(doc: Document) -> Parse:

@@ -16,9 +16,9 @@ from batch_fakes import Fake, here
 from rhetorica.batch import shards
 from rhetorica.batch.engine import Counts, Task, in_processes, run_batch
 from rhetorica.batch.inputs import Inputs, Item
-from rhetorica.batch.pool import Failure
 from rhetorica.document import Document
 from rhetorica.errors import RhetoricaError
+from rhetorica.workers import Failure
 
 HERE = Path(__file__).parent
 WORK = Fake()

@@ -6,20 +6,29 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from rhetorica.service import Limits, create_app
+from rhetorica.service import Limits
 
 
 @contextmanager
-def running(limits: Limits | None = None, **options: object) -> Iterator[str]:
+def running(
+    limits: Limits | None = None,
+    *,
+    hosts: tuple[str, ...] = (),
+    token: str = "",
+    start: Any = None,
+) -> Iterator[str]:
     """Run a service in a thread; give its address."""
     uvicorn = pytest.importorskip("uvicorn", reason="needs rhetorica[serve]")
-    app = create_app(limits, **options)  # type: ignore[arg-type]
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on"))
-    from rhetorica.service.server import listen
+    from rhetorica.service.app import make_app
+    from rhetorica.service.server import configured, listen
 
+    limits = limits or Limits()
+    app = make_app(limits, hosts, token=token, start=start)
+    server = uvicorn.Server(configured(app, limits))
     with listen("127.0.0.1", 0) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

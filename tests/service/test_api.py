@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from subprocess import PIPE
 from typing import Any
 
 import httpx
@@ -243,9 +239,6 @@ def narrow() -> Iterator[str]:
         max_chars=100,
         max_batch=2,
         upload_seconds=0.5,
-        seconds=0.2,
-        workers=1,
-        queue=1,
     )
     with running(limits, hosts=("known.example",)) as url:
         yield url
@@ -275,33 +268,6 @@ def test_slow_uploads_are_cut(narrow: str) -> None:
         assert connection.recv(100).startswith(b"HTTP/1.1 408")
 
 
-def test_time_and_crowds_are_bounded(narrow: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rhetorica.service import tasks
-
-    go_on = threading.Event()
-
-    def slow(*_: object) -> tasks.Answer:
-        go_on.wait(30)
-        return tasks.Answer(b"{}")
-
-    monkeypatch.setattr(tasks, "view", slow)
-    with httpx.Client(base_url=narrow, timeout=30) as client:
-        refused(post(client, "view", content="x"), 422, "TooSlow", "0.2 s")
-        refused(post(client, "view", content="x"), 422, "TooSlow")
-        # The first still occupies the only thread; the second was taken from the queue.
-        with ThreadPoolExecutor(4) as pool:
-            answers = list(pool.map(lambda _: post(client, "view", content="x"), range(4)))
-        busy = [answer for answer in answers if answer.status_code == 429]
-        assert busy
-        refused(busy[0], 429, "TooBusy", "try again")
-        assert busy[0].headers["retry-after"]
-        go_on.set()
-        while client.get("/api/health").json()["running"]:
-            time.sleep(0.01)
-        monkeypatch.undo()
-        assert post(client, "convert", content="a\n", format="edus", to="edus").status_code == 200
-
-
 def test_clients_are_not_mixed_up(client: httpx.Client) -> None:
     """Many clients at once, each with texts of its own, by a parser with syntax and one without."""
 
@@ -321,36 +287,6 @@ def test_clients_are_not_mixed_up(client: httpx.Client) -> None:
         if number % 4 == 0:
             name = parse.provenance["parser"]
             assert parse == parsers[name](Document(text, id=str(number)))
-
-
-SERVER = """
-import time
-from rhetorica.service import serve, tasks
-def slow(*_):
-    print("working", flush=True)
-    time.sleep(1.0)
-    return tasks.Answer(b'{"done": true}')
-tasks.view = slow
-serve(port=0, started=lambda address: print(address, flush=True))
-"""
-
-
-def test_stopping_finishes_what_is_running() -> None:
-    with (
-        subprocess.Popen([sys.executable, "-c", SERVER], stdout=PIPE, text=True) as process,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        assert process.stdout is not None
-        try:
-            address = process.stdout.readline().strip()
-            with httpx.Client(base_url=address, timeout=60) as client:
-                answer = pool.submit(post, client, "view", content="x")
-                assert process.stdout.readline() == "working\n"
-                process.terminate()
-                assert answer.result().json() == {"done": True}
-            assert process.wait(30) in (0, -15)
-        finally:
-            process.kill()
 
 
 def test_a_port_in_use_is_said() -> None:

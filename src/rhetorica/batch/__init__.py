@@ -2,7 +2,7 @@
 
 inputs, rows    what there is to do: folders, texts, tables
 work            what is done with one document
-pool, cluster   where it is done: processes, machines
+cluster         where it is done, if not in processes of this machine (`rhetorica.workers`)
 engine          cuts shards, gives out documents, checks that counts add up
 shards          writes results, each once
 tables          results as rows: Parquet, Spark, Ray, pandas

@@ -14,11 +14,11 @@ from itertools import islice
 from typing import Any
 
 from rhetorica.batch.engine import Execute, Task
-from rhetorica.batch.pool import Failure, attempt
 from rhetorica.batch.work import Result, Work
 from rhetorica.document import Document
 from rhetorica.errors import MissingExtra, RhetoricaError
 from rhetorica.progress import Event, Tell, nothing
+from rhetorica.workers import Failure, attempt
 
 CHUNK_DOCUMENTS, CHUNK_CHARACTERS = 32, 100_000
 """What goes to a worker at a time is at most so much."""

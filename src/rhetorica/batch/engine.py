@@ -12,14 +12,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rhetorica.batch import pool
+from rhetorica import workers
 from rhetorica.batch.inputs import Item
-from rhetorica.batch.pool import Failure
 from rhetorica.batch.shards import Mark, Output, open_output
 from rhetorica.batch.work import Result, Work
 from rhetorica.document import Document
 from rhetorica.errors import RhetoricaError
 from rhetorica.progress import Event, Tell, nothing
+from rhetorica.workers import Failure
 
 SHARD_CHARACTERS = 4_000_000
 """A shard is closed when it has so many: its results are held until it is done."""
@@ -66,7 +66,7 @@ def in_processes(work: Work, jobs: int) -> Execute:
     """Do tasks in processes on this machine."""
 
     def execute(tasks: Iterable[Task]) -> Iterator[tuple[Task, Result | Failure]]:
-        return pool.run(partial(_start, work), tasks, jobs, small=_is_small)
+        return workers.run(partial(_start, work), tasks, jobs, small=_is_small)
 
     return execute
 

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rhetorica import formats
-from rhetorica.batch import pool
-from rhetorica.batch.pool import Failure
+from rhetorica import formats, workers
 from rhetorica.document import Document
 from rhetorica.errors import FormatError
 from rhetorica.files import document_id, read_raw
 from rhetorica.formats.edus import read_edus
 from rhetorica.parses import Parse
 from rhetorica.pipeline import Pipeline, Recipe, load
+from rhetorica.workers import Failure
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def run_jobs(job: Job, paths: Sequence[str], jobs: int = 1) -> Iterator[Parse | 
         for path in paths:
             yield from _until_it_fails(path, analyse(path))
         return
-    for path, found in pool.run(job.start, paths, min(jobs, len(paths)), ordered=True):
+    for path, found in workers.run(job.start, paths, min(jobs, len(paths)), ordered=True):
         if isinstance(found, Failure):
             yield SetAside(path, found)
         else:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from rhetorica import formats
-from rhetorica.batch.pool import Failure
 from rhetorica.batch.rows import PACKED, READERS
 from rhetorica.batch.tables import as_meta
 from rhetorica.document import Document
 from rhetorica.errors import FormatError, MissingExtra, RhetoricaError, UnknownName
 from rhetorica.files import document_id, read_raw
 from rhetorica.formats.native import FORMAT, from_dict
+from rhetorica.workers import Failure
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "text": (".txt",),

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rhetorica.batch.pool import Failure, attempt
 from rhetorica.document import Document
 from rhetorica.errors import MissingExtra, NonProjective, RhetoricaError
 from rhetorica.parses import Parse, Scores
+from rhetorica.workers import Failure, attempt
 
 if TYPE_CHECKING:
     import pandas as pd

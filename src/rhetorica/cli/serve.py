@@ -23,17 +23,37 @@ def serve(
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 is any free one.")
     ] = 8000,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Requests worked on at a time; else up to 4 by cores.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Worker processes, each with its own models; else 2 to 4 by cores. With 1, small "
+            "requests wait for large ones.",
+        ),
     ] = None,
     timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds that a request may take.")
     ] = Limits().seconds,
+    memory: Annotated[
+        int, typer.Option(min=0, help="MB that a worker process may have; 0 for any.")
+    ] = Limits().memory,
     max_chars: Annotated[
         int, typer.Option(min=1, help="Characters that a text may have.")
     ] = Limits().max_chars,
     max_bytes: Annotated[
         int, typer.Option(min=1, help="Bytes that a request may have.")
     ] = Limits().max_bytes,
+    max_connections: Annotated[
+        int, typer.Option(min=1, help="Connections at a time.")
+    ] = Limits().connections,
+    token: Annotated[
+        str,
+        typer.Option(
+            envvar="RHETORICA_TOKEN",
+            show_envvar=True,
+            help="What clients must send as Authorization: Bearer TOKEN; the page asks for it. "
+            "Other users of this machine see options, not variables.",
+        ),
+    ] = "",
     allow_host: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A name that the service may be called by; repeatable."),
@@ -50,17 +70,21 @@ def serve(
         max_bytes=max_bytes,
         max_chars=max_chars,
         seconds=timeout,
+        memory=memory,
+        connections=max_connections,
         workers=workers or Limits().workers,
     )
     if not is_loopback(host):
+        who = "whoever listens on the way can read texts and token" if token else "anybody can ask"
         say(
-            f"warning: {host} can be reached from other machines, and there are no passwords and "
-            "no encryption: put a proxy with both in front of it"
+            f"warning: {host} can be reached from other machines, and there is no encryption: "
+            f"{who}; put a proxy in front of it that encrypts and knows its users"
         )
     run_service(
         host,
         port,
         limits=limits,
         hosts=tuple(allow_host or ()),
+        token=token,
         started=lambda address: say(f"Rhetorica at {address} (Ctrl-C to stop)"),
     )

@@ -4,9 +4,11 @@
 |---|---|
 | `limits` | how much, how long, how many at once |
 | `guard` | what is checked before a request is looked at: host, origin, size |
-| `work` | threads that do the work, with models that all requests share |
+| `connections` | how many, and how long they may be idle |
+| `work` | worker processes, the lanes that lead to them, and what ends them |
 | `schemas` | the shape of requests |
-| `tasks` | what each request does: plain functions, nothing of HTTP |
+| `tasks` | what each request does, in a worker: plain functions, nothing of HTTP |
+| `messages` | what goes to a worker and comes back; problems, all in one shape |
 | `view` | a parse as the page needs it |
 | `app` | routes and errors |
 | `server` | start, warn, stop |
@@ -27,8 +29,17 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 
-def create_app(limits: Limits | None = None, *, hosts: tuple[str, ...] = ()) -> FastAPI:
+def create_app(
+    limits: Limits | None = None,
+    *,
+    hosts: tuple[str, ...] = (),
+    token: str = "",
+    warm: bool = False,
+) -> FastAPI:
     """Make the application, to be run by any ASGI server; ``hosts`` are names it may be called by.
+
+    With a ``token``, requests must carry it (``Authorization: Bearer ...``). When ``warm``, workers
+    are started, and the default parser loaded, with the application and not with the first request.
 
     >>> create_app().title
     'Rhetorica'
@@ -37,7 +48,7 @@ def create_app(limits: Limits | None = None, *, hosts: tuple[str, ...] = ()) -> 
         from rhetorica.service.app import make_app
     except ImportError as error:
         raise _missing(error) from None
-    return make_app(limits or Limits(), hosts)
+    return make_app(limits or Limits(), hosts, token=token, warm=warm)
 
 
 def serve(
@@ -46,6 +57,7 @@ def serve(
     *,
     limits: Limits | None = None,
     hosts: tuple[str, ...] = (),
+    token: str = "",
     started: Callable[[str], None] | None = None,
 ) -> None:
     """Run the service until it is told to stop (SIGTERM, SIGINT); running requests are finished.
@@ -53,10 +65,10 @@ def serve(
     ``started`` is called with its address as soon as it can be reached; port 0 is any free one.
     """
     limits = limits or Limits()
-    app = create_app(limits, hosts=(*hosts, host))
+    app = create_app(limits, hosts=(*hosts, host), token=token, warm=True)
     from rhetorica.service.server import run
 
-    run(app, host, port, grace=limits.seconds, started=started)
+    run(app, host, port, limits=limits, started=started)
 
 
 def _missing(error: ImportError) -> Exception:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import resources
@@ -11,22 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
+from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
-from rhetorica.errors import MissingExtra, RhetoricaError
+from rhetorica.errors import RhetoricaError
 from rhetorica.formats import FORMATS
 from rhetorica.formats.native import schema as parse_schema
 from rhetorica.pipeline import DEFAULT_PARSER, DEFAULT_SEGMENTER, PARSERS, SEGMENTERS
 from rhetorica.relations import relation_set, relation_set_names
 from rhetorica.service import schemas, tasks
 from rhetorica.service.guard import SECURITY_HEADERS, Guard
-from rhetorica.service.limits import Limits, TooBusy, TooLarge
-from rhetorica.service.work import Models, Workers
+from rhetorica.service.limits import Limits, TooBusy
+from rhetorica.service.messages import JSON, Answer, Task, problem, refusal
+from rhetorica.service.tasks import TASKS
+from rhetorica.service.work import Workers
 from rhetorica.version import __version__
+from rhetorica.workers import Start
 
 _STATIC = Path(str(resources.files("rhetorica.service"))) / "static"
 _ABOUT = (
@@ -38,6 +41,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.Problem, "description": about}
     for status, about in {
         400: "not JSON",
+        401: "without the token that this service asks for",
         403: "from another site's page",
         408: "sent too slowly",
         413: "too large",
@@ -45,6 +49,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         422: "cannot be done, or not in time",
         429: "too many requests at once",
         501: "needs an optional part that is not installed",
+        503: "worker processes die of it, or do not start",
     }.items()
 }
 _PARSE = {"$ref": "#/components/schemas/Parse"}
@@ -57,14 +62,26 @@ _TEXT = {"schema": {"type": "string"}}
 _PICTURE_SECURITY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
 
-def make_app(limits: Limits, hosts: tuple[str, ...]) -> FastAPI:
-    """Make the application."""
-    models, workers = Models(), Workers(limits)
+Pool = Workers[Task, Answer | list[Task]]
+
+
+def make_app(
+    limits: Limits,
+    hosts: tuple[str, ...],
+    *,
+    token: str = "",
+    warm: bool = False,
+    start: Start[Task, Answer | list[Task]] | None = None,
+) -> FastAPI:
+    """Make the application; when ``warm``, workers and models are ready before they are needed."""
+    workers: Pool = Workers(start or partial(tasks.start, limits, warm), limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        if warm:
+            workers.warm()
         yield
-        await asyncio.to_thread(workers.close)
+        await workers.close()
 
     app = FastAPI(
         title="Rhetorica",
@@ -75,104 +92,147 @@ def make_app(limits: Limits, hosts: tuple[str, ...]) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
-    _add_work(app, limits, models, workers)
+    _add_work(app, limits, workers)
     _add_facts(app, limits, workers)
     _add_pages(app)
     _add_errors(app)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
-    app.add_middleware(Guard, limits=limits, hosts=hosts)
+    app.add_middleware(Guard, limits=limits, hosts=hosts, token=token)
     return app
 
 
-def _add_work(app: FastAPI, limits: Limits, models: Models, workers: Workers) -> None:
-    async def answer(work: Callable[[], tasks.Answer], **headers: str) -> Response:
-        body, media = await workers.run(work)
-        return Response(body, media_type=media, headers=headers)
+def _add_work(app: FastAPI, limits: Limits, workers: Pool) -> None:
+    async def work(task: Task) -> Answer | list[Task]:
+        large = task.name == "dialogue" or len(task.body) > limits.small_bytes
+        return await workers.run(task, large=large)
 
-    def route(path: str, content: dict[str, Any]) -> Callable[[Any], Any]:
-        responses = {200: {"description": "done", "content": content}, **_PROBLEMS}
-        return app.post(f"/api/{path}", responses=responses, response_class=Response)
+    async def done(task: Task) -> Answer:
+        found = await work(task)
+        return found if isinstance(found, Answer) else await together(found)
 
-    @route("parse", {**_json(_PARSE), "text/plain": _TEXT})
-    async def parse(request: schemas.ParseRequest) -> Response:
-        """Parse a text: EDUs, tree, dependencies, probabilities."""
-        return await answer(partial(tasks.parse, models, limits, request))
-
-    @route(
-        "parse/batch",
-        _json(
-            {
-                "type": "object",
-                "properties": {"results": {"type": "array", "items": {"anyOf": _BATCH_ITEM}}},
-            }
-        ),
-    )
-    async def parse_batch(request: schemas.BatchRequest) -> Response:
-        """Parse several texts; each gets a parse or its own error, in order."""
-        if len(request.documents) > limits.max_batch:
-            raise TooLarge(
-                f"{len(request.documents)} documents, the most in a batch is {limits.max_batch}"
-            )
-        work = partial(tasks.parse_in_batch, models, limits, request)
+    async def together(parts: list[Task]) -> Answer:
         # A few at a time: one batch must not fill the queue for everybody else.
         turns = asyncio.Semaphore(limits.workers)
 
-        async def one(content: schemas.Content) -> dict[str, Any]:
+        async def one(part: Task) -> bytes:
             async with turns:
-                return await workers.run(partial(work, content))
+                try:
+                    found = await done(part)
+                except RhetoricaError as error:
+                    found = refusal(error)
+            return b'{"parse":%b}' % found.body if found.status == 200 else found.body
 
-        results = await asyncio.gather(*map(one, request.documents))
-        return await answer(partial(tasks.as_json, {"results": results}))
+        results = await asyncio.gather(*map(one, parts))
+        return Answer(b'{"results":[%b]}' % b",".join(results))
+
+    def route(path: str, content: dict[str, Any], **headers: str) -> Callable[[Any], Any]:
+        """Give a path to a task; the function below it has only its description."""
+
+        async def endpoint(request: Request) -> Response:
+            if not _is_json(request):
+                kind = request.headers.get("content-type", "none")
+                return _response(
+                    problem(422, "InvalidRequest", f"content-type {kind}, expected {JSON}")
+                )
+            task = Task(path, await request.body())
+            answer = await _unless_gone(request, done(task))
+            return _response(answer, headers)
+
+        def describe(function: Callable[[], None]) -> None:
+            reference = {"$ref": f"#/components/schemas/{TASKS[path][0].__name__}"}
+            app.post(
+                f"/api/{path}",
+                responses={200: {"description": "done", "content": content}, **_PROBLEMS},
+                response_class=Response,
+                name=function.__name__,
+                description=function.__doc__,
+                openapi_extra={"requestBody": {"required": True, "content": _json(reference)}},
+            )(endpoint)
+
+        return describe
+
+    @route("parse", {**_json(_PARSE), "text/plain": _TEXT})
+    def parse() -> None:
+        """Parse a text: EDUs, tree, dependencies, probabilities."""
+
+    results = {"type": "array", "items": {"anyOf": _BATCH_ITEM}}
+
+    @route("parse/batch", _json({"type": "object", "properties": {"results": results}}))
+    def parse_batch() -> None:
+        """Parse several texts; each gets a parse or its own error, in order."""
 
     @route("segment", {**_json(_PARSE), "text/plain": _TEXT})
-    async def segment(request: schemas.SegmentRequest) -> Response:
+    def segment() -> None:
         """Cut a text into elementary discourse units."""
-        return await answer(partial(tasks.segment, models, limits, request))
 
     @route("convert", {**_json(_PARSE), "text/plain": _TEXT})
-    async def convert(request: schemas.ConvertRequest) -> Response:
+    def convert() -> None:
         """Write a document in another format."""
-        return await answer(partial(tasks.convert, limits, request))
 
     @route("score", _json({"type": "object"}))
-    async def score(request: schemas.ScoreRequest) -> Response:
+    def score() -> None:
         """Score analyses against the right ones, with every metric that applies."""
-        return await answer(partial(tasks.score, limits, request))
 
-    @route("render", {"image/svg+xml": _TEXT, "image/png": _TEXT, "text/html": _TEXT})
-    async def render(request: schemas.RenderRequest) -> Response:
+    pictures = {"image/svg+xml": _TEXT, "image/png": _TEXT, "text/html": _TEXT}
+
+    @route("render", pictures, **{"content-security-policy": _PICTURE_SECURITY})
+    def render() -> None:
         """Draw a tree as SVG, PNG or a page."""
-        return await answer(
-            partial(tasks.draw, limits, request),
-            **{"content-security-policy": _PICTURE_SECURITY},
-        )
 
     @route("edit", _json(_PARSE))
-    async def edit(request: schemas.EditRequest) -> Response:
+    def edit() -> None:
         """Correct a parse by hand: relations, nuclearity, attachment, EDU boundaries."""
-        return await answer(partial(tasks.correct, limits, request))
 
     @route("edit/points", _json({"$ref": "#/components/schemas/Points"}))
-    async def edit_points(request: schemas.PointsRequest) -> Response:
+    def edit_points() -> None:
         """Tell which units a unit can be attached to."""
-        return await answer(partial(tasks.points, limits, request))
 
     @route("dialogue", _json({"type": "object"}))
-    async def dialogue(request: schemas.DialogueRequest) -> Response:
+    def dialogue() -> None:
         """Find the flow behind dialogues: states, what is said in them, what leads where."""
-        return await answer(partial(tasks.dialogue, limits, request))
 
     @route("view", _json({"type": "object"}))
-    async def view(request: schemas.Content) -> Response:
+    def view() -> None:
         """Prepare a parse for the page."""
-        return await answer(partial(tasks.view, limits, request))
 
 
-def _add_facts(app: FastAPI, limits: Limits, workers: Workers) -> None:
-    @app.get("/api/health")
-    async def health() -> schemas.Health:
-        """Tell that the service runs, and how busy it is."""
-        return schemas.Health(version=__version__, running=workers.running)
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
+    """Wait for an answer; when the client goes away, nobody needs it, and the work is ended."""
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        return problem(400, "Disconnected", "the client went away")
+    finally:
+        task.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _is_json(request: Request) -> bool:
+    """Tell whether a body says that it is JSON, which a form on another site's page cannot."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == JSON or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def _add_facts(app: FastAPI, limits: Limits, workers: Pool) -> None:
+    @app.get("/api/health", responses={503: {"model": schemas.Health}})
+    async def health(response: Response) -> schemas.Health:
+        """Tell whether the service takes work, and how busy it is; 503 if it cannot work."""
+        response.status_code = 503 if workers.status == "failing" else 200
+        return schemas.Health(
+            status=workers.status,
+            version=__version__,
+            running=workers.running,
+            waiting=workers.waiting,
+            workers=workers.alive,
+            replaced=workers.replaced,
+        )
 
     @app.get("/api/version")
     async def version() -> dict[str, str]:
@@ -234,49 +294,26 @@ def _add_pages(app: FastAPI) -> None:
 
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RhetoricaError)
-    async def refused(_: Request, error: RhetoricaError) -> JSONResponse:
-        return _problem(_status(error), type(error).__name__, str(error))
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        problems = error.errors()
-        if problems and problems[0]["type"] == "json_invalid":
-            why = problems[0].get("ctx", {}).get("error", "")
-            return _problem(400, "NotJSON", f"the request is not JSON: {why}")
-        return _problem(422, "InvalidRequest", "; ".join(map(_describe, problems[:5])))
+    async def refused(_: Request, error: RhetoricaError) -> Response:
+        later = {"retry-after": str(error.seconds)} if isinstance(error, TooBusy) else {}
+        return _response(refusal(error), later)
 
     @app.exception_handler(HTTPException)
-    async def other(request: Request, error: HTTPException) -> JSONResponse:
+    async def other(request: Request, error: HTTPException) -> Response:
         message = str(error.detail)
         if error.status_code == 404:
             message = f"there is nothing at {request.url.path}; /docs lists what there is"
-        return _problem(error.status_code, "HTTPError", message, error.headers)
+        return _response(problem(error.status_code, "HTTPError", message), error.headers)
 
     @app.exception_handler(Exception)
-    async def failed(_: Request, error: Exception) -> JSONResponse:
+    async def failed(_: Request, error: Exception) -> Response:
         # Answered outside the guard, which adds these headers elsewhere.
         message = "this is a mistake in Rhetorica; its log says more"
-        return _problem(500, "InternalError", message, SECURITY_HEADERS)
+        return _response(problem(500, "InternalError", message), SECURITY_HEADERS)
 
 
-def _status(error: RhetoricaError) -> int:
-    for kind, status in ((TooLarge, 413), (TooBusy, 429), (MissingExtra, 501)):
-        if isinstance(error, kind):
-            return status
-    return 422
-
-
-def _describe(problem: dict[str, Any]) -> str:
-    """Say where in a request something is wrong, and what."""
-    where = ".".join(str(part) for part in problem["loc"][1:])
-    return f"{where}: {problem['msg']}" if where else str(problem["msg"])
-
-
-def _problem(status: int, error: str, message: str, headers: Any = None) -> JSONResponse:
-    more = {"retry-after": "1"} if status == 429 else dict(headers or {})
-    # Parts of a request may be quoted, and those may hold half characters.
-    safe = message.encode("utf-8", "replace").decode()
-    return JSONResponse({"error": error, "message": safe}, status, more)
+def _response(answer: Answer, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(answer.body, answer.status, headers, media_type=answer.media)
 
 
 def _json(schema: dict[str, Any]) -> dict[str, Any]:
@@ -296,8 +333,9 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         parse.pop("$schema")
         parts["Parse"] = _renamed(parse)
         parts["Points"] = schemas.Points.model_json_schema()
-        for name in ("HTTPValidationError", "ValidationError"):
-            parts.pop(name, None)  # errors have one shape here: Problem
+        every = [(shape, "validation") for shape, _ in TASKS.values()]
+        place = "#/components/schemas/{model}"
+        parts |= models_json_schema(every, ref_template=place)[1]["$defs"]  # type: ignore[arg-type]
         app.openapi_schema = found
     return app.openapi_schema
 

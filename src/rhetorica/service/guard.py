@@ -3,12 +3,14 @@
 A browser lets any page on the web send requests to a service on this machine. Two checks keep such
 pages out: the Host must be an address or a name that we know (a hostile name that is made to
 resolve to 127.0.0.1 is still that name), and the Origin, where a browser sends one, must be
-our own. Bodies are counted while they arrive, so one without a Content-Length is bounded, too.
+our own. Whoever starts the service may ask for a token. Bodies are counted while they arrive, so
+one without a Content-Length is bounded, too.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import ipaddress
 import json
 import time
@@ -34,6 +36,8 @@ SECURITY_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 _DRAINED = 4
+_HEALTH = "/api/health"
+"""May be asked without a token: what watches over a service need not have it."""
 
 
 class _RefusedError(Exception):
@@ -45,8 +49,10 @@ class _RefusedError(Exception):
 class Guard:
     """An ASGI application around another one."""
 
-    def __init__(self, app: App, limits: Limits, hosts: Iterable[str] = ()) -> None:
-        self.app, self.limits = app, limits
+    def __init__(
+        self, app: App, limits: Limits, hosts: Iterable[str] = (), token: str = ""
+    ) -> None:
+        self.app, self.limits, self.token = app, limits, token.encode()
         self.hosts = {"localhost", *(host.lower() for host in hosts)}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -58,6 +64,7 @@ class Guard:
         try:
             headers = _headers(scope)
             self._check_sender(scope["method"], headers)
+            self._check_token(scope["path"], headers)
             body = await self._read(receive, headers)
         except _RefusedError as refused:
             await _answer(send, refused)
@@ -80,6 +87,19 @@ class Guard:
         ):
             raise _RefusedError(
                 403, "ForeignOrigin", "requests from other sites' pages are refused"
+            )
+
+    def _check_token(self, path: str, headers: dict[str, str]) -> None:
+        """Refuse whoever does not have the token; the page, which asks for it, is for everybody."""
+        if not self.token or not path.startswith("/api/") or path == _HEALTH:
+            return
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        right = hmac.compare_digest(given.strip().encode("latin-1"), self.token)
+        if scheme.lower() != "bearer" or not right:
+            raise _RefusedError(
+                401,
+                "Unauthorized",
+                "this service asks for a token: send the header Authorization: Bearer TOKEN",
             )
 
     def _is_known(self, host: str) -> bool:
@@ -188,6 +208,7 @@ async def _answer(send: Send, refused: _RefusedError) -> None:
                 (b"content-type", b"application/json"),
                 (b"content-length", str(len(body)).encode()),
                 (b"connection", b"close"),
+                *([(b"www-authenticate", b"Bearer")] if refused.status == 401 else []),
             ],
         }
     )

@@ -245,8 +245,13 @@ class Problem(BaseModel):
 
 
 class Health(BaseModel):
-    """That the service runs, and how busy it is."""
+    """Whether the service takes work, and how busy it is."""
 
-    status: Literal["ok"] = "ok"
+    status: Literal["ok", "busy", "failing"] = Field(
+        description="ok; busy: new requests are refused for now; failing: no worker process starts."
+    )
     version: str
-    running: int
+    running: int = Field(description="Requests that are worked on.")
+    waiting: int = Field(description="Requests that wait.")
+    workers: int = Field(description="Worker processes that are ready or at work.")
+    replaced: int = Field(description="Worker processes that were ended, or died, so far.")

@@ -11,21 +11,28 @@ import uvicorn
 from fastapi import FastAPI
 
 from rhetorica.errors import RhetoricaError
+from rhetorica.service.connections import BACKLOG, bounded
+from rhetorica.service.limits import Limits
 
-_CONNECTIONS = 200
+
+def configured(app: FastAPI, limits: Limits) -> uvicorn.Config:
+    """Return how the application is run; what runs when it is stopped may take its time."""
+    return uvicorn.Config(
+        app,
+        http=bounded(limits),
+        ws="none",
+        backlog=BACKLOG,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=math.ceil(limits.seconds),
+    )
 
 
 def run(
-    app: FastAPI, host: str, port: int, *, grace: float, started: Callable[[str], None] | None
+    app: FastAPI, host: str, port: int, *, limits: Limits, started: Callable[[str], None] | None
 ) -> None:
-    """Serve until SIGTERM or SIGINT; what is running then gets ``grace`` seconds to finish."""
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        server_header=False,
-        timeout_graceful_shutdown=math.ceil(grace),
-        limit_concurrency=_CONNECTIONS,
-    )
+    """Serve until SIGTERM or SIGINT; what is running then is finished."""
+    config = configured(app, limits)
     with listen(host, port) as listener, suppress(KeyboardInterrupt):
         if started:
             shown = f"[{host}]" if ":" in host else host

@@ -1,11 +1,14 @@
-"""What each request does: requests in, bytes out; nothing of HTTP, and run in a worker thread."""
+"""What each request does: requests in, bytes out; nothing of HTTP, and run in a worker process."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
+
+from pydantic import ValidationError
 
 from rhetorica import edit, formats, render
 from rhetorica.dialogue import Settings, fit, flow_of, read_dialogues
@@ -13,42 +16,74 @@ from rhetorica.document import Document
 from rhetorica.errors import FormatError, RhetoricaError
 from rhetorica.evaluate import evaluate
 from rhetorica.files import Source, decode
-from rhetorica.formats.native import from_dict, to_dict, write_json
+from rhetorica.formats.native import from_dict, write_json
 from rhetorica.parses import Parse
-from rhetorica.pipeline import Recipe
+from rhetorica.pipeline import Pipeline, Recipe, load
 from rhetorica.relations import explain, relation_set
 from rhetorica.render.flow import flow_html, flow_svg
 from rhetorica.service import schemas
 from rhetorica.service.limits import Limits, TooLarge
+from rhetorica.service.messages import JSON, PLAIN, Answer, Task, as_json, invalid, problem, refusal
 from rhetorica.service.view import page_view
-from rhetorica.service.work import Models
 from rhetorica.text import annotate
 
-JSON = "application/json"
-PLAIN = "text/plain; charset=utf-8"
 _PICTURES = {"svg": "image/svg+xml", "html": "text/html; charset=utf-8", "png": "image/png"}
 
 
-class Answer(NamedTuple):
-    """The body of an answer and its type."""
+class Models(dict[Recipe, Pipeline]):
+    """Pipelines by recipe, loaded when first asked for."""
 
-    body: bytes
-    media: str = JSON
+    def __missing__(self, recipe: Recipe) -> Pipeline:
+        self[recipe] = load(recipe)
+        return self[recipe]
+
+
+def start(limits: Limits, warm: bool = False) -> Callable[[Task], Answer | list[Task]]:
+    """Return what answers requests; called once in each worker process.
+
+    When ``warm``, the default parser is loaded now. A batch comes back as its parts.
+    """
+    models = Models()
+    if warm:
+        models[_recipe(schemas.ParseOptions.model_validate({}))]("Ready.")
+    return partial(_answer, models, limits)
+
+
+def _answer(models: Models, limits: Limits, task: Task) -> Answer | list[Task]:
+    shape, does = TASKS[task.name]
+    try:
+        data = json.loads(task.body)
+    except (ValueError, RecursionError) as error:
+        return problem(400, "NotJSON", f"the request is not JSON: {error}")
+    try:
+        return does(models, limits, shape.model_validate(data))
+    except ValidationError as error:
+        return invalid(error.errors(include_url=False, include_context=False, include_input=False))
+    except RhetoricaError as error:
+        return refusal(error)
 
 
 def parse(models: Models, limits: Limits, request: schemas.ParseRequest) -> Answer:
     """Parse one document."""
-    return _written(_parse(models, limits, request, request), request.to)
+    doc = _one(read(limits, request)).document
+    return _written(models[_recipe(request)](doc, kbest=request.kbest), request.to)
 
 
-def parse_in_batch(
-    models: Models, limits: Limits, options: schemas.ParseOptions, content: schemas.Content
-) -> dict[str, Any]:
-    """Parse one document of several; an error is part of the answer."""
-    try:
-        return {"parse": to_dict(_parse(models, limits, options, content))}
-    except RhetoricaError as error:
-        return {"error": type(error).__name__, "message": str(error)}
+def _recipe(options: schemas.ParseOptions) -> Recipe:
+    return Recipe("en", options.parser, options.segmenter, options.model)
+
+
+def parts(_: Models, limits: Limits, request: schemas.BatchRequest) -> list[Task]:
+    """Make a request of every document of a batch."""
+    if len(request.documents) > limits.max_batch:
+        raise TooLarge(
+            f"{len(request.documents)} documents, the most in a batch is {limits.max_batch}"
+        )
+    how = request.model_dump(exclude={"documents"})
+    return [
+        Task("parse", json.dumps(content.model_dump() | how).encode())
+        for content in request.documents
+    ]
 
 
 def segment(models: Models, limits: Limits, request: schemas.SegmentRequest) -> Answer:
@@ -58,7 +93,7 @@ def segment(models: Models, limits: Limits, request: schemas.SegmentRequest) -> 
     return _written(parse, request.to)
 
 
-def convert(limits: Limits, request: schemas.ConvertRequest) -> Answer:
+def convert(_: Models, limits: Limits, request: schemas.ConvertRequest) -> Answer:
     """Write documents in another format."""
     parses = read(limits, request)
     style = formats.Style(request.multinuclear, request.tokenized, request.binary)
@@ -66,7 +101,7 @@ def convert(limits: Limits, request: schemas.ConvertRequest) -> Answer:
     return Answer(_encoded(text), JSON if request.to == "json" else PLAIN)
 
 
-def score(limits: Limits, request: schemas.ScoreRequest) -> Answer:
+def score(_: Models, limits: Limits, request: schemas.ScoreRequest) -> Answer:
     """Score documents against the right ones."""
     golds, preds = read(limits, request.gold), read(limits, request.predicted)
     if len(golds) == len(preds) == 1:  # what they are called does not matter then
@@ -82,7 +117,7 @@ def score(limits: Limits, request: schemas.ScoreRequest) -> Answer:
     return as_json(report.to_dict())
 
 
-def draw(limits: Limits, request: schemas.RenderRequest) -> Answer:
+def draw(_: Models, limits: Limits, request: schemas.RenderRequest) -> Answer:
     """Draw one document."""
     parse = _one(read(limits, request))
     media = _PICTURES[request.to]
@@ -94,7 +129,7 @@ def draw(limits: Limits, request: schemas.RenderRequest) -> Answer:
     return Answer(_encoded(render.render_svg(parse, **how)), media)
 
 
-def correct(limits: Limits, request: schemas.EditRequest) -> Answer:
+def correct(_: Models, limits: Limits, request: schemas.EditRequest) -> Answer:
     """Apply corrections one after the other."""
     parse = _one(read(limits, request))
     for operation in request.operations:
@@ -102,18 +137,18 @@ def correct(limits: Limits, request: schemas.EditRequest) -> Answer:
     return Answer(_encoded(write_json(parse, indent=None)))
 
 
-def points(limits: Limits, request: schemas.PointsRequest) -> Answer:
+def points(_: Models, limits: Limits, request: schemas.PointsRequest) -> Answer:
     """Tell where a unit can be attached."""
     parse = _one(read(limits, request))
     return as_json({"points": edit.attachment_points(parse, request.unit)})
 
 
-def view(limits: Limits, request: schemas.Content) -> Answer:
+def view(_: Models, limits: Limits, request: schemas.Content) -> Answer:
     """Prepare one document for the page."""
     return as_json(page_view(_one(read(limits, request))))
 
 
-def dialogue(limits: Limits, request: schemas.DialogueRequest) -> Answer:
+def dialogue(_: Models, limits: Limits, request: schemas.DialogueRequest) -> Answer:
     """Find the flow behind dialogues: as data, as a picture and as a page."""
     _check_length(limits, len(request.content))
     source = Source("input", decode(_encoded(request.content), "input"))
@@ -169,19 +204,6 @@ def read(limits: Limits, content: schemas.Content) -> list[Parse]:
     if not content.name:
         parses = [_renamed(p, "") if p.id == name else p for p in parses]
     return _checked(limits, parses)
-
-
-def as_json(data: object) -> Answer:
-    """Write plain data as JSON."""
-    return Answer(json.dumps(data, ensure_ascii=True, separators=(",", ":")).encode())
-
-
-def _parse(
-    models: Models, limits: Limits, options: schemas.ParseOptions, content: schemas.Content
-) -> Parse:
-    doc = _one(read(limits, content)).document
-    recipe = Recipe("en", options.parser, options.segmenter, options.model)
-    return models[recipe](doc, kbest=options.kbest)
 
 
 def _written(parse: Parse, to: str) -> Answer:
@@ -243,3 +265,19 @@ def _encoded(text: str, name: str = "answer") -> bytes:
         raise FormatError(
             name, None, f"half of a surrogate pair, {text[error.start]!r}, is not a character"
         ) from None
+
+
+Does = Callable[[Models, Limits, Any], Answer | list[Task]]
+TASKS: dict[str, tuple[type[schemas.Model], Does]] = {
+    "parse": (schemas.ParseRequest, parse),
+    "parse/batch": (schemas.BatchRequest, parts),
+    "segment": (schemas.SegmentRequest, segment),
+    "convert": (schemas.ConvertRequest, convert),
+    "score": (schemas.ScoreRequest, score),
+    "render": (schemas.RenderRequest, draw),
+    "edit": (schemas.EditRequest, correct),
+    "edit/points": (schemas.PointsRequest, points),
+    "dialogue": (schemas.DialogueRequest, dialogue),
+    "view": (schemas.Content, view),
+}
+"""What can be asked for: its path, the shape of the request, and what is done."""

@@ -2,15 +2,32 @@
 
 export class Refused extends Error {}
 
+const TOKEN = "rhetorica-token";
+
+/** Ask; a service that was started with a token gets the one that the person gives, once a session. */
+async function send(path, body, signal) {
+  const token = sessionStorage.getItem(TOKEN);
+  const headers = token ? { authorization: `Bearer ${token}` } : {};
+  const response = await fetch(`/api/${path}`, body === undefined ? { headers, signal } : {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal,
+  });
+  if (response.status !== 401) return response;
+  // Another request may have asked meanwhile.
+  if (sessionStorage.getItem(TOKEN) === token) {
+    const given = prompt(token ? "This is not the token. Token of this service:" : "Token of this service:");
+    if (given === null) return response;
+    sessionStorage.setItem(TOKEN, given.trim());
+  }
+  return send(path, body, signal);
+}
+
 async function call(path, body, signal) {
   let response;
   try {
-    response = await fetch(`/api/${path}`, body === undefined ? { signal } : {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-      signal,
-    });
+    response = await send(path, body, signal);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refused("The service does not answer. Is it still running?");
@@ -26,6 +43,7 @@ async function call(path, body, signal) {
 const json = async (path, body, signal) => (await call(path, body, signal)).json();
 const wrapped = (parse) => ({ content: parse, format: "json" });
 
+export const description = () => json("openapi.json");
 export const info = (signal) => json("info", undefined, signal);
 export const relations = (signal) => json("relations", undefined, signal);
 export const parseText = (text, options, signal) => json("parse", { content: text, ...options }, signal);

@@ -1,11 +1,12 @@
 // The OpenAPI description as a page to read.
 
+import * as api from "./api.js";
 import { byId, h } from "./dom.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.documentElement.dataset.theme = dark ? "dark" : "light";
 
-const description = await (await fetch("/api/openapi.json")).json();
+const description = await api.description();
 const resolve = (schema) => (schema.$ref
   ? description.components.schemas[schema.$ref.split("/").at(-1)] : schema);
 

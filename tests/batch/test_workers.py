@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from batch_fakes import start, start_badly, start_never
-from rhetorica.batch.pool import Failure, run
 from rhetorica.document import Document
 from rhetorica.errors import FormatError, RhetoricaError
+from rhetorica.workers import Failure, run
 
 HERE = Path(__file__).parent
 
@@ -93,7 +93,7 @@ def test_workers_end_with_the_one_who_started_them(tmp_path: Path, how: signal.S
     script = tmp_path / "script.py"
     script.write_text(
         "from batch_fakes import start\n"
-        "from rhetorica.batch.pool import run\n"
+        "from rhetorica.workers import run\n"
         "from rhetorica.document import Document\n"
         'if __name__ == "__main__":\n'
         f"    list(run(start, [Document('PID={file} SLEEP=60')], 1))\n"

@@ -1,0 +1,56 @@
+"""Work for worker processes that needs no model; the words of a text say how it goes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rhetorica.errors import RhetoricaError
+from rhetorica.service.messages import Answer, Task, as_json
+
+
+def do(told: str) -> str:
+    """Do what the words say; return the id of this process."""
+    for word in told.split():
+        name, _, value = word.partition("=")
+        if name == "SLEEP":
+            time.sleep(float(value))
+        if name == "TOUCH":
+            Path(value).touch()
+        if name == "KILL" or (name == "KILL-ONCE" and not Path(value).exists()):
+            if value:
+                Path(value).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if name == "EAT":  # so many MB
+            bytearray(int(value) * 1_000_000)
+        if name == "BUG":
+            raise KeyError("bug")
+    return str(os.getpid())
+
+
+def start() -> Callable[[str], str]:
+    return do
+
+
+def start_badly() -> Callable[[str], str]:
+    raise RhetoricaError("no such model")
+
+
+def start_never() -> Callable[[str], str]:
+    os._exit(3)
+
+
+def start_service() -> Callable[[Task], Answer]:
+    """Answer requests with what they said; LONG=5 gives an answer of 5 MB."""
+    return _answer
+
+
+def _answer(task: Task) -> Answer:
+    told = json.loads(task.body)["content"]
+    if told.startswith("LONG="):
+        return Answer(b"x" * int(told[5:]) * 1_000_000)
+    return as_json({"pid": do(told), "told": told})

@@ -1,0 +1,239 @@
+"""Worker processes behind the service: what ends them, who waits for whom, what is told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rhetorica.errors import RhetoricaError
+from rhetorica.service.limits import Limits, OutOfMemory, TooBusy, TooSlow, WorkerDied
+from rhetorica.service.work import Workers
+from service_fakes import start, start_badly, start_never
+
+Scene = Callable[[Workers[str, str]], Awaitable[None]]
+
+
+def play(scene: Scene, begin: Any = start, **limits: Any) -> None:
+    """Do something with workers, in an event loop of its own; then they end."""
+    limits = {"workers": 1, "seconds": 30.0, "memory": 0, **limits}
+
+    async def whole() -> None:
+        workers: Workers[str, str] = Workers(begin, Limits(**limits))
+        try:
+            await scene(workers)
+        finally:
+            await workers.close()
+            assert workers.alive == 0
+
+    asyncio.run(whole())
+
+
+def begun(work: Coroutine[Any, Any, str]) -> asyncio.Task[str]:
+    return asyncio.create_task(work)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)
+
+
+def is_gone(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_a_process_is_started_when_needed_and_kept() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        assert (workers.alive, workers.status) == (0, "ok")
+        first = await workers.run("a")
+        assert first == await workers.run("b", large=True)
+        assert (workers.alive, workers.running, workers.waiting, workers.replaced) == (1, 0, 0, 0)
+        with pytest.raises(RuntimeError, match=r"KeyError: 'bug' \(in do, .*service_fakes.py"):
+            await workers.run("BUG")
+        assert await workers.run("c") == first
+        await workers.close()
+        await until(lambda: is_gone(first))
+        assert await workers.run("d") != first
+
+    play(scene)
+
+
+def test_warm_workers_are_there_before_they_are_needed() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        workers.warm()
+        await until(lambda: workers.alive == 2)
+        assert workers.running == 0
+        found = await asyncio.gather(workers.run("SLEEP=0.2"), workers.run("SLEEP=0.2"))
+        assert len(set(found)) == 2
+
+    play(scene, workers=2)
+
+
+def test_what_takes_too_long_is_ended_and_its_process_replaced(tmp_path: Path) -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        first = await workers.run("a")
+        with pytest.raises(TooSlow, match=r"not done within 0\.5 s.*--timeout"):
+            await workers.run(f"SLEEP=1.5 TOUCH={tmp_path / 'late'}")
+        assert workers.running == 0
+        await until(lambda: is_gone(first))
+        second = await workers.run("b")
+        assert second != first
+        assert workers.replaced == 1
+        await asyncio.sleep(1.2)
+        assert not (tmp_path / "late").exists()
+
+    play(scene, seconds=0.5)
+
+
+def test_nobody_is_left_who_wants_it(tmp_path: Path) -> None:
+    at_work, late = tmp_path / "at-work", tmp_path / "late"
+
+    async def scene(workers: Workers[str, str]) -> None:
+        first = await workers.run("a")
+        # Small work may end by itself: to replace a process would cost more.
+        small = begun(workers.run(f"TOUCH={at_work} SLEEP=0.3"))
+        await until(at_work.exists)
+        small.cancel()
+        await until(lambda: workers.running == 0)
+        assert await workers.run("b") == first
+        at_work.unlink()
+        large = begun(workers.run(f"TOUCH={at_work} SLEEP=60 TOUCH={late}", large=True))
+        await until(at_work.exists)
+        assert workers.running == 1
+        large.cancel()
+        await until(lambda: is_gone(first))
+        assert workers.running == 0
+        second = await workers.run("c")
+        at_work.unlink()
+        small = begun(workers.run(f"TOUCH={at_work} SLEEP=60 TOUCH={late}"))
+        await until(at_work.exists)
+        small.cancel()
+        began = time.monotonic()
+        await until(lambda: is_gone(second))
+        assert time.monotonic() - began < 30
+        assert not late.exists()
+        assert workers.replaced == 2
+
+    play(scene)
+
+
+def test_who_dies_is_replaced_and_the_work_tried_again(tmp_path: Path) -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        first = await workers.run("a")
+        second = await workers.run(f"KILL-ONCE={tmp_path / 'killed'}")
+        assert second != first
+        with pytest.raises(WorkerDied, match=r"2 worker processes ended .* SIGKILL"):
+            await workers.run("KILL")
+        assert workers.status == "ok"
+        third = await workers.run("b")
+        os.kill(int(third), 9)  # one that has nothing to do
+        await until(lambda: workers.alive == 0)
+        assert await workers.run("c") != third
+        assert workers.replaced == 4
+
+    play(scene)
+
+
+def test_memory_is_bounded() -> None:
+    pytest.importorskip("resource", reason="needs limits of memory")
+
+    async def scene(workers: Workers[str, str]) -> None:
+        await workers.run("EAT=50")
+        with pytest.raises(OutOfMemory, match=r"more than 400 MB.*--memory"):
+            await workers.run("EAT=500")
+        await workers.run("EAT=50")
+        assert workers.replaced == 2  # it was tried in a fresh one, too
+
+    play(scene, memory=400)
+
+
+def test_small_requests_do_not_wait_for_large_ones(tmp_path: Path) -> None:
+    end = tmp_path / "end"
+
+    async def scene(workers: Workers[str, str]) -> None:
+        large = [begun(workers.run(f"SLEEP=60 TOUCH={end}", large=True)) for _ in range(3)]
+        small = [await workers.run("a") for _ in range(3)]
+        assert len(set(small)) == 1
+        assert (workers.running, workers.waiting, workers.status) == (1, 2, "ok")
+        large[1].cancel()  # one that waits
+        await until(lambda: workers.waiting == 1)
+        large[0].cancel()
+        await until(lambda: large[0].done() and workers.waiting == 0)
+        assert (workers.running, large[2].done()) == (1, False)
+        large[2].cancel()
+
+    play(scene, workers=2)
+
+
+def test_the_order_of_arrival_is_kept() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        done: list[str] = []
+
+        async def one(name: str, large: bool) -> None:
+            await workers.run("SLEEP=0.01", large=large)
+            done.append(name)
+
+        await asyncio.gather(one("a", False), one("b", True), one("c", False), one("d", True))
+        assert done == ["a", "b", "c", "d"]
+
+    play(scene)
+
+
+@pytest.mark.parametrize("queue", [0, 1])
+def test_queues_are_bounded(queue: int) -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        await workers.run("a")
+        tasks = [begun(workers.run("SLEEP=60")) for _ in range(1 + queue)]
+        await until(lambda: (workers.running, workers.waiting) == (1, queue))
+        assert workers.status == "busy"
+        with pytest.raises(TooBusy, match=f"1 requests .* and {queue} wait") as refused:
+            await workers.run("b")
+        assert 1 <= refused.value.seconds <= 60
+        assert workers.waiting == queue
+        if queue:  # the other lane has a queue of its own
+            tasks.append(begun(workers.run("c", large=True)))
+            await until(lambda: workers.waiting == 2)
+        for task in tasks:
+            task.cancel()
+        await until(lambda: (workers.running, workers.waiting, workers.status) == (0, 0, "ok"))
+
+    play(scene, queue=queue)
+
+
+def test_waiting_has_an_end_and_an_answer_of_its_own() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        await workers.run("a")
+        slow = begun(workers.run("SLEEP=60"))
+        await until(lambda: workers.running == 1)
+        with pytest.raises(TooBusy, match=r"none ended within 0\.3 s and 0 wait"):
+            await workers.run("b")
+        assert (workers.running, workers.waiting) == (1, 0)
+        slow.cancel()
+
+    play(scene, wait_seconds=0.3)
+
+
+def test_workers_that_do_not_start_are_told_of() -> None:
+    async def never(workers: Workers[str, str]) -> None:
+        with pytest.raises(WorkerDied, match=r"end while they start \(ended with status 3\)"):
+            await workers.run("a")
+        assert (workers.status, workers.running) == ("failing", 0)
+
+    async def badly(workers: Workers[str, str]) -> None:
+        with pytest.raises(RhetoricaError, match="no such model"):
+            await workers.run("a")
+        assert workers.status == "failing"
+
+    play(never, start_never)
+    play(badly, start_badly)
