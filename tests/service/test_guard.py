@@ -20,6 +20,7 @@ class Asked:
         self,
         *chunks: bytes,
         method: str = "POST",
+        path: str = "/api/parse",
         limits: Limits | None = None,
         hosts: Iterable[str] = (),
         **headers: str,
@@ -44,7 +45,7 @@ class Asked:
 
         named = {"host": "127.0.0.1:8000"} | headers
         raw = [(key.replace("_", "-").encode(), value.encode()) for key, value in named.items()]
-        scope = {"type": "http", "method": method, "headers": raw}
+        scope = {"type": "http", "method": method, "path": path, "headers": raw}
         guard = Guard(application, limits or Limits(), hosts)
         asyncio.run(guard(scope, receive, send))
         self.status = sent[0]["status"]

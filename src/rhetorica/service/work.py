@@ -97,7 +97,10 @@ class Workers(Generic[T, R]):
             raise
         finally:
             lane.taken -= 1
-            self._later(self._tidy(place, grace))
+            if place.ready and place.thread is not None and place.thread.done():
+                self._give_back(place)
+            else:
+                self._later(self._tidy(place, grace))
 
     async def close(self) -> None:
         """End all processes; the next request would start new ones."""
