@@ -28,6 +28,7 @@ from rhetorica.parsers.neural.units import Units
 from rhetorica.parsers.neural.wordpiece import Pieces
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.protocols import Ballot
+from rhetorica.text.cues import line_cues, mend_starts
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Join, Label, RSTTree
 
 Bools = npt.NDArray[np.bool_]
@@ -118,7 +119,7 @@ class NeuralParser(Stored):
         if not len(pieces) or not len(starts):
             return [0.0] * len(starts)
         marks = self.network.marks(self.network.states(pieces), self._source)
-        begins = np.where(pieces.begins, 1.0 - marks[:, 0], 0.0)
+        begins = self._begins(pieces, marks, doc.text)
         at = np.minimum(np.searchsorted(pieces.starts, starts), len(pieces) - 1)
         found: list[float] = np.where(pieces.starts[at] == starts, begins[at], 0.0).tolist()
         return found
@@ -144,12 +145,12 @@ class NeuralParser(Stored):
             return self._without_words(given)
         states = self.network.states(pieces)
         marks = self.network.marks(states, self._source)
-        begins = 1.0 - marks[:, 0]
+        begins = self._begins(pieces, marks, text)
         if given.edus:
             firsts = np.searchsorted(pieces.starts, [edu.start for edu in given.edus])
             edus, boundaries = given.edus, (1.0,) * len(given.edus)
         else:
-            firsts = self._firsts(pieces, marks, given)
+            firsts = self._firsts(pieces, begins, given)
             edus = spans_between(text, pieces.starts[firsts])
             boundaries = tuple(begins[firsts].tolist())
         units = self._units(firsts, pieces, marks, given, edus)
@@ -177,9 +178,19 @@ class NeuralParser(Stored):
         empty = np.zeros(0, dtype=bool)
         return doc, Units(np.zeros(1, np.int64), empty, empty), np.zeros((0, 0), np.float32), ()
 
-    def _firsts(self, pieces: Pieces, marks: Floats, given: Document) -> npt.NDArray[np.int64]:
+    def _begins(self, pieces: Pieces, marks: Floats, text: str) -> Floats:
+        """Return the probability that an EDU begins at each piece; layout can make it sure."""
+        begins = np.where(pieces.begins, 1.0 - marks[:, 0], np.float32(0.0))
+        starts = begins > self.threshold
+        mended = starts.copy()
+        mend_starts(mended, pieces.starts, text)
+        begins[mended & ~starts] = 1.0
+        begins[starts & ~mended] = 0.0
+        return begins
+
+    def _firsts(self, pieces: Pieces, begins: Floats, given: Document) -> npt.NDArray[np.int64]:
         """Return the pieces at which EDUs begin."""
-        starts = (1.0 - marks[:, 0] > self.threshold) & pieces.begins
+        starts = begins > self.threshold
         starts[0] = True
         for layer in (given.sentences, given.paragraphs):
             # What the caller knows to be a boundary is one.
@@ -205,6 +216,7 @@ class NeuralParser(Stored):
         else:
             blank = pieces.layouts[firsts] == _BLANK_LINE
             paragraph = (marks[firsts, 3] > marks[firsts, 1:3].sum(axis=1)) | blank
+            paragraph |= np.isin(starts, line_cues(given.text).starts)
         paragraph[0] = True
         sentence = sentence | paragraph
         return Units(np.append(firsts, len(pieces)), sentence, paragraph)
