@@ -94,3 +94,11 @@ class FakeJob(Job):
 
     def load(self) -> Callable[[str], Iterator[Parse]]:
         return lambda path: (parse(doc) for doc in self._read(path))
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait, but not for ever."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import rhetorica
-from batch_fakes import Fake, here
+from batch_fakes import Fake, here, wait_for
 from rhetorica.batch import shards
 from rhetorica.batch.engine import Counts, Task, in_processes, run_batch
 from rhetorica.batch.inputs import Inputs, Item
@@ -326,3 +327,47 @@ def test_twenty_runs_killed_at_random(tmp_path: Path) -> None:
         assert all(out == outs[0] for out in outs)
         assert len(outs[0]["failed.jsonl"].splitlines()) == 9
     assert len(ids(tmp_path / "out0")) == len(set(ids(tmp_path / "out0"))) == 51
+
+
+COMMAND = """
+import sys
+from batch_fakes import Fake
+from rhetorica.cli import batch
+batch.Work = lambda recipe, to, kbest: Fake(to=to, kbest=kbest)
+batch.app(sys.argv[1:])
+"""
+
+
+def test_ctrl_c_in_the_middle_and_then_to_the_end(tmp_path: Path) -> None:
+    texts, out = tmp_path / "texts.jsonl", tmp_path / "out"
+    rows = [{"id": str(n), "text": f"Text {n} SLEEP=0.05"} for n in range(60)]
+    rows[7]["text"] += " BAD"
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = [sys.executable, "-c", COMMAND, str(texts), "--out", str(out), "--jobs", "2"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+
+    def begin() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*command, "--shard-size", "5"],
+            env=env,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    for least in (1, 4):
+        with begin() as process:
+            wait_for(lambda n=least: len(list(out.glob("*.done"))) >= n)
+            # To all of them, as a terminal does.
+            os.killpg(process.pid, signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+            assert process.returncode == 130, said
+            assert "goes on where this one was" in said
+            assert "Traceback" not in said
+    done = len(list(out.glob("*.done")))
+    assert 4 <= done < 12
+    with begin() as process:
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert f"60 documents: 59 done, 1 set aside, {5 * done} of them by an earlier run" in said
+    assert ids(out) == [str(n) for n in range(60) if n != 7]

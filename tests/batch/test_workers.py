@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from batch_fakes import start, start_badly, start_never
+from batch_fakes import start, start_badly, start_never, wait_for
 from rhetorica.document import Document
 from rhetorica.errors import FormatError, RhetoricaError
 from rhetorica.workers import Failure, run
@@ -45,6 +46,59 @@ def test_who_kills_a_worker_is_tried_again_once(tmp_path: Path) -> None:
     assert died.error == "WorkerDied"
     assert "SIGKILL" in died.message
     assert found == {doc.id: doc.text for doc in docs if doc.id != "1"}
+
+
+def test_what_takes_too_long_is_set_aside_and_its_worker_replaced() -> None:
+    docs = documents("a", "SLEEP=60", "SLEEP=0.1 b", "c", "SLEEP=60", *"defg")
+    began = time.monotonic()
+    found = {doc.id: result for doc, result in run(start, docs, 2, seconds=1)}
+    assert time.monotonic() - began < 50
+    for number in "14":
+        failure = found.pop(number)
+        assert failure == Failure("TooSlow", "not done within 1 s: its worker process was ended")
+    assert found == {doc.id: doc.text for doc in docs if doc.id not in "14"}
+
+
+SCRIPT = """
+import multiprocessing
+from batch_fakes import start
+from rhetorica.document import Document
+from rhetorica.workers import run
+{before}
+print([found for _, found in run(start, [Document("a"), Document("b")], 2, ordered=True)])
+"""
+
+
+@pytest.mark.parametrize(
+    "before", ["", "multiprocessing.set_start_method('fork')", "multiprocessing.Pool(1)"]
+)
+def test_scripts_need_no_guard_whatever_their_start_method(tmp_path: Path, before: str) -> None:
+    if "fork" in before and "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("no fork on this system")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(before=before))
+    path = os.pathsep.join([str(HERE), *sys.path])
+    done = subprocess.run(
+        [sys.executable, script],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout == "['a', 'b']\n", done.stderr
+
+
+def _in_a_pool(_: int) -> str:
+    try:
+        list(run(start, documents("a", "b"), 2))
+    except RhetoricaError as error:
+        return str(error)
+    return "no error"
+
+
+def test_a_daemonic_process_is_told_that_it_cannot() -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert "daemonic" in pool.apply(_in_a_pool, (0,))
 
 
 def test_a_model_that_cannot_be_loaded_is_an_error() -> None:
@@ -106,11 +160,3 @@ def test_workers_end_with_the_one_who_started_them(tmp_path: Path, how: signal.S
     parent.send_signal(how)
     parent.wait()
     wait_for(lambda: gone(worker))
-
-
-def wait_for(condition: object) -> None:
-    assert callable(condition)
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -11,8 +11,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from rhetorica import Document, Join, Parse, RSTTree, Span, files, formats
+from rhetorica.cli import app
 from rhetorica.errors import FormatError, RepairWarning
 from rhetorica.files import Source, write_bytes, write_text
 from rhetorica.formats.dis import read_dis
@@ -166,6 +168,27 @@ def test_dis_spans_that_contradict_their_leaves_are_read_by_the_leaves() -> None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_dis(StringIO(parse_of("a", "b", "c").to("dis")), strict=True)
+
+
+def test_strict_on_the_command_line(tmp_path: Path) -> None:
+    text = parse_of("a", "b", "c").to("dis")
+    broken, whole = tmp_path / "broken.dis", tmp_path / "whole.dis"
+    broken.write_text(text.replace("(span 2 3)", "(span 2 4)"))
+    whole.write_text(text)
+    commands = [
+        ["convert", "--to", "edus"],
+        ["score", str(whole)],
+        ["show"],
+        ["stats"],
+        ["segment", "--segmenter", "sentence", "--quiet"],
+    ]
+    for command in commands:
+        assert CliRunner().invoke(app, [*command, str(whole), "--strict"]).exit_code == 0
+        refused = CliRunner().invoke(app, [*command, str(broken), "--strict"])
+        assert refused.exit_code == 1, refused.output
+        assert "holds the EDUs" in refused.output + str(refused.exception)
+    with pytest.warns(RepairWarning):
+        assert CliRunner().invoke(app, ["show", str(broken)]).exit_code == 0
 
 
 def test_damaged_and_oversized_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,14 @@ compared with what we have. Results are written here only, so nothing can be wri
 
 from __future__ import annotations
 
+import math
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
+from threading import Timer
 from typing import Any
 
 from rhetorica.batch.engine import Execute, Task
@@ -27,10 +30,13 @@ _PER_THREAD = 2
 
 
 @contextmanager
-def on_cluster(address: str, work: Work, *, tell: Tell = nothing) -> Iterator[Execute]:
+def on_cluster(
+    address: str, work: Work, *, seconds: float = math.inf, tell: Tell = nothing
+) -> Iterator[Execute]:
     """Do tasks on the cluster whose scheduler is at ``address``, or on one of N local processes.
 
-    The latter is asked for with ``local:N``. The address of the dashboard is told.
+    The latter is asked for with ``local:N``. The address of the dashboard is told. A worker that
+    takes more ``seconds`` for a document ends, and dask starts another in its place.
     """
     distributed = _distributed()
     with _client(distributed, address) as client:
@@ -39,7 +45,7 @@ def on_cluster(address: str, work: Work, *, tell: Tell = nothing) -> Iterator[Ex
         for worker, found in client.run(_differences, work, about).items():
             if found:
                 raise _other_results(worker, found)
-        yield _Cluster(distributed, client, work, about).execute
+        yield _Cluster(distributed, client, work, about, seconds).execute
 
 
 @contextmanager
@@ -73,8 +79,16 @@ def _client(distributed: Any, address: str) -> Iterator[Any]:
 
 
 class _Cluster:
-    def __init__(self, distributed: Any, client: Any, work: Work, about: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        distributed: Any,
+        client: Any,
+        work: Work,
+        about: dict[str, Any],
+        seconds: float,
+    ) -> None:
         self.distributed, self.client, self.work, self.about = distributed, client, work, about
+        self.seconds = seconds
         self.suspects: deque[Task] = deque()
 
     def execute(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Result | Failure]]:
@@ -103,12 +117,19 @@ class _Cluster:
             future = self._submit([task])
             self.distributed.wait(future)
             found = self._result(future)
-            yield task, found[0] if found else Failure("WorkerDied", "cluster workers died of it")
+            yield task, found[0] if found else self._death()
+
+    def _death(self) -> Failure:
+        """Tell why a document was set aside of which workers end even when it is alone."""
+        why = "cluster workers died of it"
+        if not math.isinf(self.seconds):
+            why += f", or were ended because it took more than {self.seconds:g} s"
+        return Failure("WorkerDied", why)
 
     def _submit(self, chunk: list[Task]) -> Any:
         documents = [task.document for task in chunk]
         return self.client.submit(
-            _do, self.work, self.about, documents, pure=False, retries=_RETRIES
+            _do, self.work, self.about, documents, self.seconds, pure=False, retries=_RETRIES
         )
 
     def _result(self, future: Any) -> list[Result | Failure] | None:
@@ -161,12 +182,33 @@ def _differences(work: Work, about: dict[str, Any]) -> str:
     )
 
 
-def _do(work: Work, about: dict[str, Any], documents: list[Document]) -> list[Any] | str:
+def _do(
+    work: Work, about: dict[str, Any], documents: list[Document], seconds: float
+) -> list[Any] | str:
     """Do documents, or tell why not; run by a worker."""
     if differences := _differences(work, about):
         return differences
     do = _started(work)
-    return [attempt(do, document) for document in documents]
+    found = []
+    for document in documents:
+        with _at_most(seconds):
+            found.append(attempt(do, document))
+    return found
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """End this process if what is done takes longer: a thread cannot be ended alone."""
+    if math.isinf(seconds):
+        yield
+        return
+    clock = Timer(seconds, os._exit, [1])
+    clock.daemon = True
+    clock.start()
+    try:
+        yield
+    finally:
+        clock.cancel()
 
 
 @cache

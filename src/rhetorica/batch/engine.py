@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -62,11 +63,11 @@ class Counts:
         return ", ".join(parts)
 
 
-def in_processes(work: Work, jobs: int) -> Execute:
-    """Do tasks in processes on this machine."""
+def in_processes(work: Work, jobs: int, *, seconds: float = math.inf) -> Execute:
+    """Do tasks in processes on this machine; a document may take so many seconds."""
 
     def execute(tasks: Iterable[Task]) -> Iterator[tuple[Task, Result | Failure]]:
-        return workers.run(partial(_start, work), tasks, jobs, small=_is_small)
+        return workers.run(partial(_start, work), tasks, jobs, small=_is_small, seconds=seconds)
 
     return execute
 

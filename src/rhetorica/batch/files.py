@@ -26,13 +26,14 @@ class Job:
     """What to do with each file: all that a worker process must know.
 
     ``format`` tells that the inputs are not raw text, as a known extension does; with ``edus`` they
-    hold one EDU a line.
+    hold one EDU a line; with ``strict``, what would be read with a warning is refused.
     """
 
     recipe: Recipe
     format: str | None = None
     edus: bool = False
     kbest: int = 1
+    strict: bool = False
 
     def load(self) -> Callable[[str], Iterator[Parse]]:
         """Return what analyses the documents of a file."""
@@ -50,7 +51,7 @@ class Job:
         if self.edus:
             yield read_edus(path).document
         elif format := self.format or told_by(path):
-            yield from (parse.document for parse in formats.read(path, format))
+            yield from (parse.document for parse in formats.read(path, format, strict=self.strict))
         else:
             yield Document(read_raw(path), id="" if path == "-" else document_id(Path(path)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -78,6 +79,14 @@ def batch(
             help="Work on a dask cluster: the address of its scheduler, or local:N.",
         ),
     ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            metavar="SECONDS",
+            help="Set aside a document that takes longer; else it may take any time.",
+        ),
+    ] = None,
     shard_size: Annotated[
         int | None,
         typer.Option(min=1, help=f"Documents in a file of results; {SHARD_SIZE} unless told."),
@@ -105,7 +114,7 @@ def batch(
     work = Work(recipe, to, kbest)
     found = Inputs(inputs, from_, text_column, id_column, leave_out=out)
     try:
-        with _place(work, jobs, cluster) as execute, _progress() as show:
+        with _place(work, jobs, cluster, timeout or math.inf) as execute, _progress() as show:
             counts = run_batch(
                 found,
                 out,
@@ -131,14 +140,14 @@ def _summary(counts: Counts, out: Path) -> None:
 
 
 @contextmanager
-def _place(work: Work, jobs: str, cluster: str | None) -> Iterator[Execute]:
+def _place(work: Work, jobs: str, cluster: str | None, seconds: float) -> Iterator[Execute]:
     if cluster is not None:
         from rhetorica.batch.cluster import on_cluster
 
-        with on_cluster(cluster, work, tell=tell) as execute:
+        with on_cluster(cluster, work, seconds=seconds, tell=tell) as execute:
             yield execute
         return
-    yield in_processes(work, _number(jobs))
+    yield in_processes(work, _number(jobs), seconds=seconds)
 
 
 def _number(jobs: str) -> int:

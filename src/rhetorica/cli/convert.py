@@ -8,7 +8,15 @@ import typer
 
 from rhetorica import formats
 from rhetorica.cli.documents import all_or_one, read_documents
-from rhetorica.cli.options import FORMATS_EPILOG, CorpusName, FromFormat, Inputs, OutFolder, Split
+from rhetorica.cli.options import (
+    FORMATS_EPILOG,
+    CorpusName,
+    FromFormat,
+    Inputs,
+    OutFolder,
+    Split,
+    Strict,
+)
 from rhetorica.convert import Convention
 from rhetorica.files import file_name, write_text
 
@@ -33,6 +41,7 @@ def convert(
     ] = False,
     corpus: CorpusName = None,
     split: Split = None,
+    strict: Strict = False,
 ) -> None:
     """Convert discourse trees from one format to another.
 
@@ -43,7 +52,7 @@ def convert(
     """
     chosen = formats.get_format(to)
     style = formats.Style(multinuclear, tokenized, binary)
-    parses = read_documents(inputs, from_, corpus, split)
+    parses = read_documents(inputs, from_, corpus, split, strict=strict)
     if out is None:
         write_text("-", formats.write(all_or_one(parses, chosen), to, style))
         return

@@ -19,6 +19,7 @@ def read_documents(
     corpus: str | None = None,
     split: str | None = None,
     *,
+    strict: bool = False,
     progress: bool = True,
 ) -> Iterator[Parse]:
     """Read all inputs, with a progress bar when there is a terminal and more than one file."""
@@ -35,7 +36,7 @@ def read_documents(
         paths += [item] if item == "-" else formats.find_files(item, format)
     with progress_bar(enabled=progress and len(paths) > 1) as bar:
         for path in bar.track(paths, description="reading"):
-            yield from formats.read(path, format)
+            yield from formats.read(path, format, strict=strict)
 
 
 def all_or_one(parses: Iterator[Parse], chosen: formats.Format) -> list[Parse]:

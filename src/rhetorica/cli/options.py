@@ -61,6 +61,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no 
 Pattern = Annotated[
     str, typer.Option(metavar="GLOB", help="Which files of a folder to take, such as '*.md'.")
 ]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse files that would be read with a warning.")
+]
 CorpusName = Annotated[
     str | None,
     typer.Option(

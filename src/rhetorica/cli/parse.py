@@ -17,6 +17,7 @@ from rhetorica.cli.options import (
     OutPlace,
     Pattern,
     Quiet,
+    Strict,
     TextFormat,
     Texts,
 )
@@ -62,6 +63,7 @@ def parse(
         Literal["own", "coarse"],
         typer.Option(help="Relations as the parser gives them, or the classes that all share."),
     ] = "own",
+    strict: Strict = False,
     pattern: Pattern = "",
     force: Force = False,
     quiet: Quiet = False,
@@ -87,7 +89,7 @@ def parse(
         warnings.simplefilter("ignore", LanguageWarning)
     known = relation_set(model if model in relation_set_names() else DEFAULT_MODEL)
     analyse(
-        Job(recipe, from_, edus, kbest),
+        Job(recipe, from_, edus, kbest, strict),
         paths,
         count_of(jobs),
         sink,

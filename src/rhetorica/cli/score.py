@@ -10,7 +10,7 @@ from rich.console import Console
 
 from rhetorica.cli.common import plain, table
 from rhetorica.cli.documents import read_documents
-from rhetorica.cli.options import Labels, labels_of
+from rhetorica.cli.options import Labels, Strict, labels_of
 from rhetorica.convert import Convention
 from rhetorica.evaluate import Report, evaluate
 
@@ -34,6 +34,7 @@ def score(
     pred_format: Annotated[
         str | None, typer.Option("--pred-format", metavar="FORMAT", help="Format of PRED.")
     ] = None,
+    strict: Strict = False,
     corpus: Annotated[str, typer.Option(help="Name of the data, for the signature.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -44,12 +45,12 @@ def score(
     Example: `rhetorica score gold/ predicted/ --labels gum --compare baseline/`
     """
     relations = labels_of(labels)
-    golds = list(read_documents([gold], gold_format))
+    golds = list(read_documents([gold], gold_format, strict=strict))
 
     def run(path: str) -> Report:
         return evaluate(
             golds,
-            read_documents([path], pred_format),
+            read_documents([path], pred_format, strict=strict),
             labels=relations.coarse if relations else None,
             label_name=relations.label_name if relations else "as-is",
             convention=multinuclear,

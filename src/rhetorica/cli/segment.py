@@ -16,6 +16,7 @@ from rhetorica.cli.options import (
     OutPlace,
     Pattern,
     Quiet,
+    Strict,
     TextFormat,
     Texts,
 )
@@ -39,6 +40,7 @@ def segment(
     out: OutPlace = None,
     jobs: Jobs = "1",
     from_: TextFormat = None,
+    strict: Strict = False,
     pattern: Pattern = "",
     force: Force = False,
     quiet: Quiet = False,
@@ -54,5 +56,5 @@ def segment(
     sink = Sink.of(to, out, "edus", len(paths), force=force)
     if quiet:
         warnings.simplefilter("ignore", LanguageWarning)
-    job = Job(Recipe(parser=None, segmenter=segmenter, model=model), from_)
+    job = Job(Recipe(parser=None, segmenter=segmenter, model=model), from_, strict=strict)
     analyse(job, paths, count_of(jobs), sink, quiet=quiet)

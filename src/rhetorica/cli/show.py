@@ -8,7 +8,15 @@ import typer
 from rich.console import Console
 
 from rhetorica.cli.documents import at_most_one, read_documents
-from rhetorica.cli.options import FORMATS_EPILOG, CorpusName, FromFormat, Inputs, OutFolder, Split
+from rhetorica.cli.options import (
+    FORMATS_EPILOG,
+    CorpusName,
+    FromFormat,
+    Inputs,
+    OutFolder,
+    Split,
+    Strict,
+)
 from rhetorica.cli.pictures import check_picture, draw, save_picture
 from rhetorica.files import file_name, write_text
 from rhetorica.render.colours import Theme
@@ -45,6 +53,7 @@ def show(
     ] = "auto",
     corpus: CorpusName = None,
     split: Split = None,
+    strict: Strict = False,
 ) -> None:
     """Draw discourse trees: in the terminal, or as pictures.
 
@@ -56,7 +65,7 @@ def show(
     color = out is None and console.is_terminal and not console.no_color
     names: set[str] = set()
     check_picture(to)
-    parses = read_documents(inputs, from_, corpus, split, progress=False)
+    parses = read_documents(inputs, from_, corpus, split, strict=strict, progress=False)
     if to != "tree" and out is None:
         parses = iter(at_most_one(parses, to))
     for number, parse in enumerate(parses, 1):

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from rhetorica.cli.common import table
 from rhetorica.cli.documents import read_documents
-from rhetorica.cli.options import CorpusName, FromFormat, Inputs, Labels, Split, labels_of
+from rhetorica.cli.options import CorpusName, FromFormat, Inputs, Labels, Split, Strict, labels_of
 from rhetorica.describe import corpus_statistics
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
@@ -23,6 +23,7 @@ def stats(
     corpus: CorpusName = None,
     split: Split = None,
     labels: Labels = None,
+    strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Describe a corpus: sizes, relations inside and across sentences, leaky sentences.
@@ -31,7 +32,8 @@ def stats(
     """
     relations = labels_of(labels)
     statistics = corpus_statistics(
-        read_documents(inputs, from_, corpus, split), labels=relations.coarse if relations else None
+        read_documents(inputs, from_, corpus, split, strict=strict),
+        labels=relations.coarse if relations else None,
     )
     if as_json:
         typer.echo(json.dumps(statistics.to_dict(), indent=2, ensure_ascii=False))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rhetorica.convert import Convention
@@ -40,7 +41,10 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format: its extensions, and how to read and write it (None where it cannot be)."""
+    """A file format: its extensions, and how to read and write it (None where it cannot be).
+
+    Where reading mends what is plain, ``read_strictly`` refuses it.
+    """
 
     name: str
     about: str
@@ -49,6 +53,7 @@ class Format:
     write: Callable[[Sequence[Parse], Style], str]
     many: bool = False
     needs_tokens: bool = False
+    read_strictly: Callable[[Source], Iterable[Parse]] | None = None
 
 
 def _one(read: Callable[[Source], Parse]) -> Callable[[Source], Iterable[Parse]]:
@@ -82,7 +87,8 @@ _FORMATS = (
     Format("rs4", "eRST: .rs3 with secondary edges and signals", (".rs4",),
            _one(read_rs3), _alone(write_rs4, "tokenized")),
     Format("dis", "bracketed tree of RST-DT and GUM, n-ary or binary", (".dis", ".lisp"),
-           _one(read_dis), _alone(write_dis, "binary", "tokenized")),
+           _one(read_dis), _alone(write_dis, "binary", "tokenized"),
+           read_strictly=_one(partial(read_dis, strict=True))),
     Format("rsd", "discourse dependencies in ten columns, as in GUM", (".rsd",),
            _one(read_rsd), _alone(write_rsd, "multinuclear", "tokenized")),
     Format("dep", "SciDTB's JSON of discourse dependencies", (".dep",),
@@ -125,14 +131,17 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     )
 
 
-def read(source: Readable, format: str | None = None) -> Iterator[Parse]:
-    """Read the documents of a file or stream; the format is told by the extension or by name."""
+def read(source: Readable, format: str | None = None, *, strict: bool = False) -> Iterator[Parse]:
+    """Read the documents of a file or stream; the format is told by the extension or by name.
+
+    With ``strict``, a file that would be read with a `RepairWarning` is refused.
+    """
     chosen = get_format(format) if format else None
     source = Source.of(source)
     chosen = chosen or format_of(source.name)
     if chosen.read is None:
         raise FormatError(source.name, None, f"the format {chosen.name} can be written only")
-    yield from chosen.read(source)
+    yield from (chosen.read_strictly if strict and chosen.read_strictly else chosen.read)(source)
 
 
 def write(parses: Parse | Iterable[Parse], format: str, style: Style | None = None) -> str:
