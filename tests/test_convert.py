@@ -14,6 +14,7 @@ from rhetorica.convert import (
     to_annotated,
     to_dependencies,
     to_rst,
+    with_levels,
 )
 from rhetorica.errors import NonProjective
 from rhetorica.parses import Candidate
@@ -80,6 +81,14 @@ def test_multinuclear_dependencies_to_rst_and_back(tree: DepTree) -> None:
 def test_levels_are_kept(convention: Convention, tree: DepTree) -> None:
     again = to_dependencies(to_rst(tree, multinuclear=convention), multinuclear=convention)
     assert again == tree
+
+
+@both_conventions
+@given(tree=dep_trees(multinuclear=True))
+def test_levels_say_what_a_convention_says(convention: Convention, tree: DepTree) -> None:
+    levelled = with_levels(tree, multinuclear=convention)
+    assert (levelled.heads, levelled.relations) == (tree.heads, tree.relations)
+    assert to_rst(levelled) == to_rst(tree, multinuclear=convention)
 
 
 @given(dep_trees())

@@ -312,6 +312,28 @@ def _attachment_order(
     return groups
 
 
+def with_levels(
+    tree: DepTree, *, multinuclear: Convention = "star", units: Sequence[Sequence[int]] = ()
+) -> DepTree:
+    """Say in which order heads take their dependents, as `to_rst` would read the tree.
+
+    The tree can then be turned into constituency without knowing its convention.
+
+    >>> tree = DepTree((-1, 0, 0), ("ROOT", "list", "list"), (False, True, True))
+    >>> with_levels(tree).levels, with_levels(tree, multinuclear="chain").levels
+    ((0, 0, 0), (0, 0, 1))
+    """
+    if tree.levels or not tree.is_projective():
+        return tree
+    levels = [0] * tree.n_edus
+    for head, dependents in enumerate(tree.dependents()):
+        groups = _attachment_order(tree, head, dependents, multinuclear, units)
+        for level, group in enumerate(groups):
+            for dependent in group:
+                levels[dependent] = level
+    return replace(tree, levels=tuple(levels))
+
+
 def same_units(tree: DepTree, labels: Collection[str] = SAME_UNIT) -> list[int]:
     """Return, for each EDU, the first part of the discontinuous unit that it belongs to.
 

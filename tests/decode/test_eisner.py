@@ -42,6 +42,20 @@ def test_best_tree_is_the_best_of_all(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", SIZES)
+def test_several_roots(n: int) -> None:
+    every = [
+        heads
+        for heads in dependency_trees(n, single_root=False)
+        if is_projective((-1, *(head + 1 for head in heads)))
+    ]
+    for scores in cases(n):
+        heads = tuple(eisner(scores, single_root=False).tolist())
+        best = max(arc_score(scores, tree) for tree in every)
+        assert heads in every
+        assert arc_score(scores, heads) == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("k", [1, 3, 20, 1000])
 def test_kbest_is_the_sorted_list_of_all(n: int, k: int) -> None:
     for scores in cases(n):

@@ -2,15 +2,63 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import rhetorica
 from lessons import gold
 from rhetorica import Document
 from rhetorica.errors import UnknownName
+from rhetorica.learn.online import OnlineLearner
 from rhetorica.parsers import li2014 as module
 from rhetorica.parsers.li2014 import Li2014Parser
 from rhetorica.text import annotate
+
+
+@pytest.mark.parametrize("cap", [0.0, 0.001])
+def test_the_hard_margin_of_the_paper(cap: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a cap, a step is as long as the margin asks for; with it, never longer."""
+    steps: list[tuple[float, float]] = []
+
+    class Watched(OnlineLearner):
+        def learn(self, right: Any, wrong: Any, *, loss: float, margin: float) -> float:
+            before = self.weights.copy()
+            step = super().learn(right, wrong, loss=loss, margin=margin)
+            change = (self.weights - before).astype(np.float64)
+            gained = sum(
+                sign * change[rows, labels[:, None]].sum()
+                for sign, (rows, labels) in ((1, right), (-1, wrong))
+            )
+            if step:
+                steps.append((step, margin + gained - loss))
+            return step
+
+    monkeypatch.setattr(module, "OnlineLearner", Watched)
+    Li2014Parser(bits=14, epochs=3, aggressiveness=cap).fit(gold())
+    assert steps
+    if cap:
+        assert max(step for step, _ in steps) == cap
+    else:
+        assert [short for _, short in steps] == pytest.approx([0.0] * len(steps), abs=1e-3)
+
+
+def test_trees_learned_as_chains_are_read_as_chains() -> None:
+    lesson = gold()[2]
+    parser = Li2014Parser(bits=14, epochs=10, aggressiveness=0.0, convention="chain").fit(gold())
+    found = parser(lesson.document, kbest=2)
+    assert found.dependencies.heads == lesson.dependencies_as("chain").heads
+    assert found.tree == lesson.tree
+    assert all(candidate.tree.levels for candidate in found.kbest)
+
+
+def test_several_roots_hang_on_the_first() -> None:
+    parser = Li2014Parser(bits=12, epochs=2, roots="several").fit(gold())
+    parser.weights_[:] = 0
+    parser.weights_[:, parser._root_label] = 1.0
+    heads = parser(gold()[0].document).dependencies.heads
+    assert heads == (-1, 0, 0, 0, 0)
 
 
 def test_early_stop_and_progress() -> None:

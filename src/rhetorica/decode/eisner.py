@@ -26,10 +26,11 @@ from rhetorica.kernels import compiled
 NO_TREE = "every tree has a forbidden arc: let each unit have more heads to choose from"
 
 
-def eisner(scores: ArrayLike) -> Ints:
-    """Return the heads of the best projective tree with one root.
+def eisner(scores: ArrayLike, *, single_root: bool = True) -> Ints:
+    """Return the heads of the best projective tree.
 
-    Among equally good trees the choice is arbitrary but always the same.
+    It has one root or, without ``single_root``, one or more. Among equally good trees the choice is
+    arbitrary but always the same.
 
     >>> import numpy as np
     >>> scores = np.zeros((4, 4))  # the root and three units
@@ -40,6 +41,14 @@ def eisner(scores: ArrayLike) -> Ints:
     table = arc_scores(scores)
     if len(table) == 1:
         return np.zeros(0, np.int64)
+    if not single_root:
+        # The artificial root stands before all units as one of them on which nothing hangs.
+        whole = table.copy()
+        whole[:, 0] = -np.inf
+        right, left, arc = _best_spans(whole)
+        if right[0, -1] == -np.inf:
+            raise ValueError(NO_TREE)
+        return np.asarray(_trace(right, left, arc, 0)[1:] - 1)
     right, left, arc = _best_spans(np.ascontiguousarray(table[1:, 1:]))
     totals = _root_totals(table, right, left)
     root = int(totals.argmax())

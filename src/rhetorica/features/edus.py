@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 from zlib import crc32
 
 import numpy as np
@@ -19,10 +20,12 @@ import numpy.typing as npt
 
 from rhetorica.document import Document
 from rhetorica.errors import InvalidDocument
-from rhetorica.features.dominance import dominators, head_token, owners
+from rhetorica.features.dominance import Dominance, dominators, head_token, owners
+from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
 
 Ints = npt.NDArray[np.int64]
+Head = Literal["lemma", "word"]
 
 
 @lru_cache(maxsize=200_000)
@@ -52,8 +55,14 @@ class EDUTable:
     syntax: Syntax
 
     @classmethod
-    def of(cls, doc: Document) -> EDUTable:
-        """Compute the attributes of a document with EDUs and syntax."""
+    def of(cls, doc: Document, *, phrases: bool = False, head: Head = "lemma") -> EDUTable:
+        """Compute the attributes of a document with EDUs and syntax.
+
+        With ``phrases``, dominance is that of the phrase structure (Soricut & Marcu 2003), where
+        the document has any: ``domtag`` is the label of an EDU's attachment node, ``headrel`` that
+        of its head node. ``head`` tells whether the head word is given as its lemma, or as it is,
+        in lower case.
+        """
         if not doc.edus:
             raise InvalidDocument(f"{doc.id or 'the document'} has no EDUs: segment it first")
         syntax = Syntax.of(doc)
@@ -61,7 +70,15 @@ class EDUTable:
         places = Places.of(doc)
         heads = [head_token(syntax, group) for group in tokens]
         strings = _unit_strings(syntax, tokens, heads) | places.strings(syntax, tokens)
+        if head == "word":
+            strings["head"] = [syntax.lowered[at] if at >= 0 else "" for at in heads]
         above, dominations = _dominance(syntax, heads, owners(tokens, len(doc.tokens)))
+        if phrases and (found := Phrases.of(doc, syntax)) is not None:
+            nodes = Dominance.of(doc, syntax, found)
+            strings["domtag"] = [label or "ROOT" for label in nodes.attachment_labels]
+            strings["headrel"] = list(nodes.head_labels)
+            above = nodes.dominators
+            dominations = np.where(above >= 0, hashes(nodes.head_labels) & 0xFFFF, 0)
         return cls(
             strings,
             {name: hashes(column) for name, column in strings.items()},

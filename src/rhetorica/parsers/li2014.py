@@ -14,13 +14,21 @@ since it costs more time than everything else together and helps little (see doc
 With ``labelled_loss`` (not in the paper) an EDU with the right head but a wrong relation counts as
 wrong, too: otherwise nothing asks for a margin between relations.
 
-Deviations. Positions are bucketed. The dominating nodes are read off the dependency tree of the
-sentence (Sagae 2009): the tag of the word that the EDU's head hangs on. A label is a relation
-together with whether it is multinuclear, so that the tree can be turned into RST.
+Deviations, with what undoes them. A step of MIRA is cut at ``aggressiveness``; at 0 the margin is a
+hard constraint as in their Figure 6. A text has one root; with ``roots="several"`` the decoder may
+give more, of which all but the first then hang on the first. The dominating nodes are read off the
+dependency tree of the sentence (Sagae 2009): the tag of the word that the EDU's head hangs on; with
+``phrases`` off phrase structures, where documents have them.
+
+And without: positions and lengths are in buckets (1 to 5, 7, 10, 15, 25, 50; the paper does not say
+how they become features); type 3 has the distance and the order of the two EDUs, too; documents are
+shuffled in each epoch; a label is a relation together with whether it is multinuclear, so that the
+tree can be turned into RST.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +37,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.convert import Convention, relabel, to_dependencies
+from rhetorica.convert import Convention, relabel, to_dependencies, with_levels
 from rhetorica.decode import (
     eisner,
     eisner_kbest,
@@ -127,7 +135,7 @@ class Settings:
         (*PAPER, "extended"),
         "extended, paper (Li et al. 2014), or a list with commas",
         known=(*FEATURE_TYPES, "extended"),
-        named={"extended": (*PAPER, "extended"), "paper": tuple(PAPER)},
+        named={"extended": (*PAPER, "extended"), "paper": FEATURE_TYPES},
     )
     decoder: Decoder = setting("eisner", "Trees without crossing arcs, or any.")
     learner: Rule = setting("mira", "How weights are learned.")
@@ -138,7 +146,15 @@ class Settings:
     )
     epochs: int = setting(12, "Times that all documents are seen, at most.")
     patience: int = setting(3, "Stop after so many epochs without gain.")
-    aggressiveness: float = setting(0.02, "How much one document may change the weights.")
+    aggressiveness: float = setting(
+        0.02, "How much one document may change the weights; 0: as much as the margin asks (paper)."
+    )
+    roots: Literal["one", "several"] = setting(
+        "one", "Whether the decoder may hang several EDUs on the artificial root (paper)."
+    )
+    phrases: bool = setting(
+        False, "Dominating nodes of phrase structures, where documents have them (paper)."
+    )
     labelled_loss: bool = setting(False, "A wrong relation counts as much as a wrong head.")
     bits: int = setting(BITS, "Features are hashed to 2 to the power of it rows of weights.")
     seed: int = setting(0, "Of the order of documents.")
@@ -176,14 +192,21 @@ class Li2014Parser(Stored):
 
     def arcs(self, doc: Document) -> Arcs:
         """Compute the features of all arcs of a document with EDUs and syntax."""
-        return self._arcs(doc, EDUTable.of(doc), np.arange(len(doc.edus)))
+        return self._arcs(doc, self._table(doc), np.arange(len(doc.edus)))
+
+    def _table(self, doc: Document) -> EDUTable:
+        return EDUTable.of(doc, phrases=self.settings.phrases)
 
     def _arcs(self, doc: Document, table: EDUTable, members: Ints) -> Arcs:
         """Compute the features of all arcs between some EDUs."""
+        pairs = self._pairs(doc, table, members)
+        return Arcs.of(table.units(members), pairs, self.templates, self.settings.bits)
+
+    def _pairs(self, doc: Document, table: EDUTable, members: Ints) -> dict[str, Ints]:
         pairs = table.pairs(members)
         if "semantic" in self.settings.features:
             pairs |= semantic_pairs(doc, members)
-        return Arcs.of(table.units(members), pairs, self.templates, self.settings.bits)
+        return pairs
 
     def fit(
         self,
@@ -217,7 +240,7 @@ class Li2014Parser(Stored):
         learner = OnlineLearner(
             (2**self.settings.bits, len(self.labels_)),
             rule=self.settings.learner,
-            aggressiveness=self.settings.aggressiveness,
+            aggressiveness=self.settings.aggressiveness or math.inf,
         )
         done = _restore(learner, checkpoint)
         for epoch in range(done + 1, self.settings.epochs + 1):
@@ -261,8 +284,8 @@ class Li2014Parser(Stored):
         return self.labels_.index(Label("NS", ROOT_RELATION))
 
     def _decode(self, scores: npt.NDArray[np.float32]) -> Ints:
-        table = _square(scores)
-        return eisner(table) if self.settings.decoder == "eisner" else spanning_tree(table)
+        decode = eisner if self.settings.decoder == "eisner" else spanning_tree
+        return decode(_square(scores), single_root=self.settings.roots == "one")
 
     def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
         """Parse a document that has EDUs and syntax.
@@ -279,7 +302,7 @@ class Li2014Parser(Stored):
         n = len(doc.edus)
         if not n:
             return Parse(doc, DepTree(), provenance=about)
-        table = EDUTable.of(doc)
+        table = self._table(doc)
         result = _Result(n)
         members, paragraphs = np.arange(n), table.places.paragraph
         while len(members) > EXACT_EDUS:
@@ -293,8 +316,8 @@ class Li2014Parser(Stored):
         scored = self._parse_part(doc, table, members, result)
         candidates: tuple[Candidate, ...] = ()
         if kbest > 1 and n <= EXACT_EDUS:
-            candidates = self._candidates(*scored, kbest)
-        tree = self._tree(result.heads, result.labels)
+            candidates = self._candidates(doc, *scored, kbest)
+        tree = self._tree(doc, result.heads, result.labels)
         scores = Scores(
             heads=tuple(result.head_probabilities.tolist()),
             arc_relations=tuple(result.relation_probabilities.tolist()),
@@ -308,6 +331,8 @@ class Li2014Parser(Stored):
         arcs = self._arcs(doc, table, members)
         scores, labels = arcs.scores(self.weights_, self._root_label)
         heads = self._decode(scores)
+        extra = np.flatnonzero(heads == ROOT)[1:]
+        heads[extra] = np.flatnonzero(heads == ROOT)[0]
         units = np.arange(len(members))
         result.heads[members] = np.where(heads == ROOT, ROOT, members[heads])
         result.labels[members] = labels[heads, units]
@@ -316,21 +341,25 @@ class Li2014Parser(Stored):
         return scores, labels
 
     def _candidates(
-        self, scores: npt.NDArray[np.float32], labels: Ints, kbest: int
+        self, doc: Document, scores: npt.NDArray[np.float32], labels: Ints, kbest: int
     ) -> tuple[Candidate, ...]:
         search = eisner_kbest if self.settings.decoder == "eisner" else kbest_spanning
         return tuple(
-            Candidate(self._tree(heads, labels[heads, np.arange(len(heads))]), float(score))
+            Candidate(self._tree(doc, heads, labels[heads, np.arange(len(heads))]), float(score))
             for heads, score in search(_square(scores), kbest)
         )
 
-    def _tree(self, heads: Ints, labels: Ints) -> DepTree:
+    def _tree(self, doc: Document, heads: Ints, labels: Ints) -> DepTree:
         chosen = [self.labels_[label] for label in labels.tolist()]
-        return DepTree(
+        tree = DepTree(
             tuple(heads.tolist()),
             tuple(label.relation for label in chosen),
             tuple(label.nuclearity == "NN" for label in chosen),
         )
+        if self.settings.convention == "star":  # as every tree without levels is read
+            return tree
+        units = (doc.edu_sentences(), doc.edu_paragraphs())
+        return with_levels(tree, multinuclear=self.settings.convention, units=units)
 
     def _marginals(self, table: Floats) -> Floats:
         """Return how probable each arc is, over all trees."""
@@ -403,13 +432,13 @@ class Li2014Parser(Stored):
         for parse in parses:
             doc = parse.document
             members = np.arange(len(doc.edus))
-            table = EDUTable.of(doc)
+            table = self._table(doc)
             target = to_dependencies(
                 parse.source or parse.tree, multinuclear=self.settings.convention
             )
             heads = np.array(target.heads)
             found = self._arcs(doc, table, members).rows(heads, members)
-            pairs = table.pairs(members)
+            pairs = self._pairs(doc, table, members)
             for arc, column in zip(*np.nonzero(np.isin(found, list(rows))), strict=True):
                 row = int(found[arc, column])
                 if row not in names:
@@ -483,7 +512,10 @@ def _in_words(
         )
     if template.pair:
         value = "root"
-        if head >= 0 and template.pair in pairs:
+        if head >= 0 and template.pair in SEMANTIC:
+            step = int(pairs[template.pair][head, dependent]) - 1
+            value = f"{(step - 1) / 10:.1f} to {step / 10:.1f}" if step else "0"
+        elif head >= 0:
             code = int(pairs[template.pair][head, dependent])
             value = f"{code >> 1}, head {'before' if code & 1 else 'after'} dependent"
         parts.append(f"{template.pair} of the pair is {value}")
