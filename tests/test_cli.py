@@ -265,6 +265,20 @@ def test_parse_given_edus(tmp_path: Path) -> None:
     assert len(data["kbest"]) == 3
 
 
+def test_beam_and_votes(text: Path) -> None:
+    def about(*options: str) -> dict[str, str]:
+        done = invoke("parse", text, "--parser", "shift-reduce", "--to", "json", *options)
+        assert done.exit_code == 0, done.output
+        found: dict[str, str] = json.loads(done.output)["provenance"]
+        return found
+
+    assert about("--beam", "2")["beam"] == "2"
+    assert about("--votes", "3")["samples"] == "3"
+    wrong = invoke("parse", text, "--parser", "li2014", "--beam", "2")
+    assert wrong.exit_code
+    assert "beam" in str(wrong.exception or wrong.output)
+
+
 def test_parse_into_a_folder(text: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run("parse", text, "--to", "rs4", "--out", out).returncode == 0

@@ -56,6 +56,18 @@ def test_it_finds_the_optimum(strength: float) -> None:
     assert objective(model.weights_, examples, strength) == pytest.approx(best, rel=0.02)
 
 
+def test_it_ends_when_it_has_converged() -> None:
+    examples = problem()
+    epochs: list[int] = []
+    model = SoftmaxRegression(12, 3, strength=1.0, epochs=3000, tolerance=1e-4, rate=0.05)
+    model.fit(examples, progress=lambda epoch, loss: epochs.append(epoch))
+    assert len(epochs) < 3000
+    best = proximal_gradient(examples, (12, 3), 1.0)
+    assert objective(model.weights_, examples, 1.0) == pytest.approx(best, rel=0.03)
+    short = SoftmaxRegression(12, 3, strength=1.0, epochs=8, rate=0.05).fit(examples)
+    assert objective(short.weights_, examples, 1.0) > objective(model.weights_, examples, 1.0)
+
+
 def test_more_penalty_means_fewer_weights() -> None:
     counts = [
         np.count_nonzero(SoftmaxRegression(12, 3, strength=s, epochs=50).fit(problem()).weights_)

@@ -10,8 +10,9 @@ import pytest
 
 import rhetorica
 from lessons import gold, single
-from rhetorica import Document, Join
+from rhetorica import Document, Join, Parse, RSTTree
 from rhetorica.errors import ModelError, UnknownName
+from rhetorica.features.edus import EDUTable
 from rhetorica.models.store import find
 from rhetorica.parsers.shift_reduce import ShiftReduceParser
 from rhetorica.text import annotate
@@ -23,6 +24,32 @@ def train(**settings: object) -> ShiftReduceParser:
     common = {"strength": 100.0, "label_strength": 100.0, "min_count": 1}
     common |= {"epochs": 30, "explore": 0}
     return ShiftReduceParser(**{**common, **settings}).fit(gold())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("samples", [0, 8])
+def test_the_papers_branching_inside(samples: int) -> None:
+    """Lists branch to the left in the parser, and to the right again in what it says."""
+    units = ["We sang,", "we ate,", "we slept", "and we left."]
+    joins = tuple(Join(i, i + 1, 4, "NN", "joint") for i in range(3))
+    lesson = Parse(annotate(Document.from_edus(units)), RSTTree(4, joins))
+    common = {"strength": 100.0, "min_count": 1, "epochs": 30, "explore": 0, "features": "paper"}
+    parser = ShiftReduceParser(
+        **common, samples=samples, branching="left", head="word", phrases=True
+    ).fit([lesson, *gold()])  # type: ignore[arg-type]
+    assert parser._target(lesson, None).joins[1] == Join(0, 2, 3, "NN", "joint")
+    found = parser(lesson.document, kbest=2)
+    assert found.tree == lesson.tree
+    assert found.scores is not None
+    assert len(found.scores.spans) == 3
+    assert parser.ballot(lesson.document).labels
+    assert ShiftReduceParser.from_state(parser.state()).settings.branching == "left"
+
+
+def test_head_words_as_they_are() -> None:
+    doc = gold()[0].document
+    lemma, word = (EDUTable.of(doc, head=kind).strings["head"] for kind in ("lemma", "word"))
+    assert lemma[0] == "leave"
+    assert word[0] == "left"
 
 
 def test_progress_is_told() -> None:

@@ -58,6 +58,14 @@ def parse(
     out: OutPlace = None,
     jobs: Jobs = "1",
     kbest: Annotated[int, typer.Option(min=1, help="Also keep the K best trees (in json).")] = 1,
+    beam: Annotated[
+        int | None,
+        typer.Option(min=1, help="shift-reduce, dplp: keep so many states, and do not vote."),
+    ] = None,
+    votes: Annotated[
+        int | None,
+        typer.Option(min=0, help="shift-reduce, dplp: let so many sequences of actions vote."),
+    ] = None,
     from_: TextFormat = None,
     labels: Annotated[
         Literal["own", "coarse"],
@@ -81,7 +89,12 @@ def parse(
     """
     if to is not None:
         check_picture(to)
-    recipe = Recipe("en", parser, segmenter, model)
+    options: dict[str, int] = {}
+    if beam is not None:
+        options = {"beam": beam, "samples": 0}
+    if votes is not None:
+        options["samples"] = votes
+    recipe = Recipe("en", parser, segmenter, model, options=options)
     paths = text_files(inputs, from_, edus=edus, pattern=pattern)
     sink = Sink.of(to, out, "tree", len(paths), view=view, force=force)
     check_picture(sink.to)

@@ -10,6 +10,9 @@ rows of weights that an example has are touched: what the penalty would have tak
 meanwhile is taken when they are met again, which is exact, since a weight's step size does not
 change while it is not touched.
 
+With a ``tolerance`` it ends when an epoch lowers the objective (with the losses of its examples as
+they were met) by less than that share, as solvers such as liblinear run until they have converged.
+
 An example may have several right classes (the loss is then minus the logarithm of their summed
 probability), and classes that it cannot have.
 """
@@ -63,6 +66,7 @@ class SoftmaxRegression:
     strength: float = 1.0
     rate: float = 0.1
     epochs: int = 10
+    tolerance: float = 0.0
     seed: int = 0
 
     def fit(
@@ -74,6 +78,8 @@ class SoftmaxRegression:
         seen = np.zeros(self.n_rows, dtype=np.int64)
         count = len(examples.rows)
         penalty = 1 / (self.strength * max(1, count))
+        before = np.inf
+        done = 0
         for epoch in range(self.epochs):
             order = np.random.default_rng((self.seed, epoch)).permutation(count)
             loss = _descend(
@@ -88,9 +94,15 @@ class SoftmaxRegression:
                 np.float32(self.rate),
                 np.float32(penalty * self.rate),
             )
+            done += count
             if progress:
                 progress(epoch + 1, float(loss) / max(1, count))
-        _settle(self.weights_, squares, seen, self.epochs * count, penalty * self.rate)
+            if self.tolerance:
+                value = float(loss) + float(np.abs(self.weights_).sum()) / self.strength
+                if before - value < self.tolerance * value:
+                    break
+                before = value
+        _settle(self.weights_, squares, seen, done, penalty * self.rate)
         return self
 
 

@@ -15,10 +15,18 @@ actions there (`rhetorica.parsers.transition.exploration`), are examples, too.
 Two ways to search: a beam for the most probable sequence of actions, or votes of a sample of
 sequences for the tree with the most expected units (`rhetorica.parsers.transition.voting`).
 
-Deviations. The highest phrase of an EDU is the dependency relation of its head word, and dominance
-is read off dependencies. Distances are one feature a value instead of one a threshold. There are no
-unary reductions: an EDU has no label, and a join has the relation of its satellite (or that of its
-nuclei), so that nothing needs them. Trees are binary from the start (nuclei branch to the right).
+Deviations, with what undoes them. The highest phrase of an EDU is the dependency relation of its
+head word, and dominance is read off dependencies: with ``phrases`` both are those of phrase
+structures, where documents have them. A head word is its lemma (``head``). Nuclei branch to the
+right; with ``branching="left"`` they do so inside the parser as in Sagae & Lavie (2005), whom they
+follow, and trees that leave it branch to the right again. The regression ends after some epochs;
+with ``tolerance``, when it has converged. Rare features are left out (``min_count``).
+
+And without: distances are one feature a value instead of one a threshold; where a unit starts, a
+feature tells whether that is a sentence or a paragraph. There are no unary reductions: an EDU has
+no label, and a join has the relation of its satellite (or that of its nuclei), so that nothing
+needs them. One regression over all actions has their probabilities sum to one (scikit-learn's of
+2015 was one against the rest), and actions that cannot be taken do not take part.
 """
 
 from __future__ import annotations
@@ -33,6 +41,7 @@ import numpy.typing as npt
 from rhetorica.convert import relabel
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
+from rhetorica.features.edus import Head
 from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import fit_platt, log_odds, platt
 from rhetorica.learn.links import log_softmax
@@ -43,7 +52,9 @@ from rhetorica.parsers.transition import (
     Forest,
     Scorer,
     distributions,
+    left_branching,
     oracle,
+    right_branching,
     search,
 )
 from rhetorica.parsers.transition.classifier import Classifier
@@ -66,6 +77,7 @@ from rhetorica.settings import RELATIONS, made, setting
 from rhetorica.trees import Join, RSTTree
 
 FeatureSet = Literal["paper", "extended"]
+Branching = Literal["left", "right"]
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
@@ -96,10 +108,18 @@ class Settings:
     folds: int = setting(3, "Parts of the training data, each parsed by models of the others.")
     samples: int = setting(SAMPLES, "Sequences of actions that vote on the tree; 0: use a beam.")
     beam: int = setting(BEAM, "States that a beam keeps.")
-    epochs: int = setting(8, "Times that all states are seen.")
+    epochs: int = setting(8, "Times that all states are seen, at most.")
+    tolerance: float = setting(
+        0.0, "End when an epoch lowers the objective by less than this share; 0: never before."
+    )
     min_count: int = setting(2, "Drop features seen less often.")
     without: tuple[str, ...] = setting(
         (), "Groups of the extended features to leave out, with commas", known=tuple(GROUPS)
+    )
+    branching: Branching = setting("right", "How lists branch inside the parser (paper: left).")
+    head: Head = setting("lemma", "How head words are seen: lemma, or word (paper).")
+    phrases: bool = setting(
+        False, "Phrases and dominance of phrase structures, where documents have them (paper)."
     )
     seed: int = setting(0, "Of the order of states, of folds and of votes.")
     relations: str = "as-is"
@@ -195,7 +215,7 @@ class ShiftReduceParser(Stored):
     ) -> ShiftReduceParser:
         """Learn from gold analyses of documents with syntax; ``coarse`` maps relations."""
         self.language = common_language(parse.document for parse in parses)
-        trees = [relabel(parse.tree, coarse) for parse in parses if parse.document.edus]
+        trees = [self._target(parse, coarse) for parse in parses if parse.document.edus]
         self.actions_ = Actions.of(trees)
         if not self.actions_.labels:
             raise ModelError(
@@ -204,7 +224,7 @@ class ShiftReduceParser(Stored):
         texts: list[_Text] = []
         docs = [parse.document for parse in parses if parse.document.edus]
         for doc, tree in zip(docs, trees, strict=True):
-            texts.append(_Text(Units.of(doc), tree, DynamicOracle(tree, self.actions_)))
+            texts.append(_Text(self._units(doc), tree, DynamicOracle(tree, self.actions_)))
             tell(Event("features", len(texts), len(docs)))
         examples = [self._walk(text, oracle(text.tree, self.actions_)) for text in texts]
         part_of = dict(zip(map(id, texts), self._parts(docs), strict=True))
@@ -222,6 +242,13 @@ class ShiftReduceParser(Stored):
             examples += found
         self.models_ = self._learn(examples, tell)
         return self
+
+    def _target(self, parse: Parse, coarse: Callable[[str], str] | None) -> RSTTree:
+        tree = relabel(parse.tree, coarse)
+        return left_branching(tree) if self.settings.branching == "left" else tree
+
+    def _units(self, doc: Document) -> Units:
+        return Units.of(doc, phrases=self.settings.phrases, head=self.settings.head)
 
     def _parts(self, docs: Sequence[Document]) -> list[int]:
         """Return the part of each document; two versions of one (by id) are in the same part."""
@@ -271,6 +298,7 @@ class ShiftReduceParser(Stored):
                 np.concatenate(possible),
                 strength=strength,
                 epochs=self.settings.epochs,
+                tolerance=self.settings.tolerance,
                 min_count=self.settings.min_count,
                 seed=self.settings.seed,
                 progress=steps(tell, name, self.settings.epochs),
@@ -315,13 +343,13 @@ class ShiftReduceParser(Stored):
         )
         if n < 2:
             return Parse(doc, RSTTree(n), scores=Scores() if n else None, provenance=about)
-        units = Units.of(doc)
+        units = self._units(doc)
         candidates: tuple[Candidate, ...] = ()
         if kbest > 1:
             found = search(
                 n, self.actions_, self.scorer(units), width=self.settings.beam, kbest=kbest
             )
-            candidates = tuple(Candidate(one.tree, one.score) for one in found)
+            candidates = tuple(Candidate(self._output(one.tree), one.score) for one in found)
         decided = self._decide(units)
         spans = self._calibrated([one.join for one in decided], [one.span for one in decided])
         return Parse(
@@ -340,10 +368,11 @@ class ShiftReduceParser(Stored):
         """Return the votes of a sample of sequences for joins, and their labels."""
         check_language(doc, self)
         n = len(doc.edus)
-        if n < 2:
+        if n < 2 or self.settings.branching == "left":
+            # Votes for lists that branch to the left are no votes for the trees that leave here.
             return Ballot.of(self(doc))
         samples = self.settings.samples or SAMPLES
-        steps = self.steps(Units.of(doc))
+        steps = self.steps(self._units(doc))
         votes = vote(n, self.actions_, steps, samples=samples, seed=self.settings.seed)
         return Ballot(votes, self.actions_.labels)
 
@@ -370,7 +399,16 @@ class ShiftReduceParser(Stored):
                 seed=self.settings.seed,
             )
         columns = join_probabilities(self.actions_, actions, shares)
-        return [_Decided(*one) for one in zip(joins, *columns, strict=True)]
+        decided = [_Decided(*one) for one in zip(joins, *columns, strict=True)]
+        if self.settings.branching == "right":
+            return decided
+        # Whichever way runs of nuclei branch, a join is known by where it splits.
+        by_split = {one.join.split: one for one in decided}
+        output = self._output(RSTTree.from_joins(n, joins))
+        return [by_split[join.split]._replace(join=join) for join in output.joins]
+
+    def _output(self, tree: RSTTree) -> RSTTree:
+        return right_branching(tree) if self.settings.branching == "left" else tree
 
     def _calibrated(self, joins: Sequence[Join], spans: Sequence[float]) -> Floats:
         """Return the probabilities that ranges are units, from what the search thinks of them."""
@@ -390,7 +428,7 @@ class ShiftReduceParser(Stored):
         for parse in parses:
             if len(parse.document.edus) < 2:
                 continue
-            decided = self._decide(Units.of(parse.document))
+            decided = self._decide(self._units(parse.document))
             gold = {(join.start, join.end) for join in parse.tree.joins}
             joins = [one.join for one in decided]
             evidence.append(_evidence(joins, [one.span for one in decided]))

@@ -47,6 +47,7 @@ class Classifier:
         min_count: int = 2,
         strength: float = 1.0,
         epochs: int = 8,
+        tolerance: float = 0.0,
         seed: int = 0,
         progress: Callable[[int, float], None] | None = None,
     ) -> Classifier:
@@ -57,7 +58,12 @@ class Classifier:
         hashes = stack_rows(rows)
         known = Vocabulary.counted(hashes, BITS, min_count=min_count)
         model = SoftmaxRegression(
-            len(known), right.shape[1], strength=strength, epochs=epochs, seed=seed
+            len(known),
+            right.shape[1],
+            strength=strength,
+            epochs=epochs,
+            tolerance=tolerance,
+            seed=seed,
         ).fit(
             SoftmaxExamples(
                 np.where(hashes >= 0, known.table[hashes], 0).astype(np.int32),

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from rhetorica.document import Document
 from rhetorica.errors import UnknownName
-from rhetorica.features.edus import EDUTable, hashed, hashes, run_starts
+from rhetorica.features.edus import EDUTable, Head, hashed, hashes, run_starts
 from rhetorica.features.syntax import Syntax
 from rhetorica.kernels import compiled, part
 from rhetorica.learn.hashing import MIX, Rows, Words, spread, top_bits
@@ -116,9 +116,9 @@ class Units:
     sentence_offsets: Ints
 
     @classmethod
-    def of(cls, doc: Document) -> Units:
-        """Compute the arrays of a document with EDUs and syntax."""
-        table = EDUTable.of(doc)
+    def of(cls, doc: Document, *, phrases: bool = False, head: Head = "lemma") -> Units:
+        """Compute the arrays of a document with EDUs and syntax; options are `EDUTable.of`'s."""
+        table = EDUTable.of(doc, phrases=phrases, head=head)
         syntax = table.syntax
         tokens = [list(group) for group in doc.edu_tokens()]
         n = len(tokens)
