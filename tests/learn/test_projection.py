@@ -176,6 +176,25 @@ def cue_problem() -> Problem:
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_the_published_step(form: Form) -> None:
+    """A starts in [0, 1] and moves by 1 / t of the slope (equation 11), shared by tied blocks."""
+    problem = random_problem(3)
+    options = {"width": 6, "l2": 1.0, "tau": 0.1, "iterations": 1, "batch": 100, "passes": 500}
+    learner = ProjectionLearner(form=form, start="uniform", rate="published", **options)  # type: ignore[arg-type]
+    found = learner.fit(problem).projection_
+    first = Projection.random(form, 5, 6, low=0.0, high=1.0)
+    assert first.parts.min() >= 0
+    assert first.parts.max() > 0.5
+    machine = fit_svm(problem.examples(first), problem.labels, 3, l2=1.0, passes=500)
+    slope = first.gradient(
+        problem.units, problem.slots, problem.labels, machine.dense_weights, machine.shares, tau=0.1
+    )
+    copies = (signs(form)[0] ** 2).sum()
+    assert found is not None
+    assert found.parts == pytest.approx(first.parts - slope / copies, abs=1e-3)
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_learning_finds_the_groups_of_words(form: Form) -> None:
     problem = cue_problem()
     learner = ProjectionLearner(form=form, width=6, l2=0.1, tau=0.1, batch=60, iterations=40)

@@ -10,8 +10,8 @@ import pytest
 import rhetorica
 from lessons import gold, single
 from rhetorica import Document
-from rhetorica.errors import ModelError, UnknownName
-from rhetorica.parsers.dplp import FEATURES, DPLPParser
+from rhetorica.errors import FormatError, ModelError, RhetoricaError, UnknownName
+from rhetorica.parsers.dplp import FEATURES, DPLPParser, read_vectors
 from rhetorica.pipeline import load_parser
 from rhetorica.text import annotate
 
@@ -71,10 +71,35 @@ def test_what_cannot_be() -> None:
         small().fit([single()])
 
 
+def test_word_vectors_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("3 2\nwe 1 0\nBecause 0 1\nother 5 5\n")
+    words = {"because": 0, "rain": 1, "we": 2}
+    found = read_vectors(str(path), words)
+    assert found.form == "concatenation"
+    assert found.width == 6
+    assert found.parts[0].tolist() == [[0, 1], [0, 0], [1, 0]]
+    parser = small(matrix="vectors", vectors=str(path), features="none").fit(gold())
+    again = DPLPParser.from_state(parser.state())
+    assert again(gold()[0].document).tree == parser(gold()[0].document).tree
+    path.write_text("we 1 0\nbecause 0\n")
+    with pytest.raises(FormatError, match=r"vectors\.txt:2: expected a word and 2 numbers"):
+        read_vectors(str(path), words)
+    path.write_text("other 1 0\n")
+    with pytest.raises(FormatError, match="no vector"):
+        read_vectors(str(path), words)
+    with pytest.raises(RhetoricaError, match="give vectors"):
+        small(matrix="vectors").fit(gold())
+
+
 def test_the_published_features_are_there() -> None:
-    names = " ".join(FEATURES["paper"][0])
-    for part in ("s0head.first", "lasttag", "tokens", "fromstart", "fromend", "same", "distance"):
-        assert part in names
+    """Table 2, one by one: of the three EDUs, and of the pairs stack-stack and stack-queue."""
+    units, pairs = ("s0head", "s1head", "q0"), (("s0head", "s1head"), ("s0head", "q0"))
+    words = ("first", "last", "tag", "lasttag", "tokens")
+    expected = {f"{unit}.{name}" for unit in units for name in (*words, "fromstart", "fromend")}
+    expected |= {f"{a}.{name} {b}.{name}" for a, b in pairs for name in words}
+    expected |= {f"{pair}.{name}" for pair in ("s0-s1", "s0-q0") for name in ("distance", "same")}
+    assert set(FEATURES["paper"][0]) == expected | {"always"}
     assert FEATURES["paper"][1] == [("s0head", "heads"), ("s1head", "heads"), ("q0", "heads")]
 
 

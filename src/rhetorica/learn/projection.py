@@ -14,12 +14,13 @@ Three forms of A (their section 2.3): "general"; "concatenation", where one matr
 unit by itself; "difference", where the differences of the first unit from the others are projected.
 Tied blocks count as often in |A| as they stand in A. Baselines are fixed matrices: `nmf` gives one.
 
-Deviations. The rate of step t is 1 / (tau t), not 1 / t (and less by the number of copies where
-blocks are tied): so that A is the mean of what the samples so far say, equation 10 for each. With
-1 / t and a small tau, what A starts from is never forgotten; for tau = 1 the two are the same. A
-starts from small values of both signs, not from [0, 1]; or, with ``start="words"``, from the best
-approximation of the weights that a machine without projection (A = I) gives to words, which then
-counts as much as ``inertia`` samples.
+Deviations, with what undoes them. The rate of step t is 1 / (tau t), not 1 / t (either less by the
+number of copies where blocks are tied): so that A is the mean of what the samples so far say,
+equation 10 for each. With 1 / t (``rate="published"``) and a small tau, what A starts from is never
+forgotten; for tau = 1 the two are the same. A starts from small values of both signs ("random"),
+not from [0, 1] ("uniform"); or from the best approximation of the weights that a machine without
+projection (A = I) gives to words ("words"), which then counts as much as ``inertia`` samples. It
+ends when the change of A is small against the first one, but not before step 20.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ from rhetorica.learn.svm import Examples, Solution, fit_svm
 
 Form = Literal["general", "concatenation", "difference"]
 FORMS: tuple[Form, ...] = ("general", "concatenation", "difference")
-Start = Literal["random", "words"]
+Start = Literal["random", "uniform", "words"]
+Rate = Literal["mean", "published"]
 Floats = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 SLOTS = 3
@@ -71,14 +73,26 @@ class Projection:
     parts: Floats
 
     @classmethod
-    def random(cls, form: Form, vocabulary: int, width: int, seed: int = 0) -> Projection:
-        """Start a projection; ``width`` must be a multiple of the number of the form's blocks."""
+    def random(
+        cls,
+        form: Form,
+        vocabulary: int,
+        width: int,
+        seed: int = 0,
+        *,
+        low: float = -0.1,
+        high: float = 0.1,
+    ) -> Projection:
+        """Start a projection from values between ``low`` and ``high``.
+
+        ``width`` must be a multiple of the number of the form's blocks.
+        """
         matrices, blocks, _ = signs(form).shape
         if width < 1 or width % blocks:
             raise RhetoricaError(f"a {form} projection has {blocks} blocks: {width} is no multiple")
         rng = np.random.default_rng(seed)
         shape = (matrices, vocabulary, width // blocks)
-        return cls(form, rng.uniform(-0.1, 0.1, shape).astype(np.float32))
+        return cls(form, rng.uniform(low, high, shape).astype(np.float32))
 
     @property
     def width(self) -> int:
@@ -226,6 +240,7 @@ class ProjectionLearner:
     threshold: float = 1e-3
     passes: int = 30
     start: Start = "random"
+    rate: Rate = "mean"
     inertia: int = 100
     seed: int = 0
 
@@ -239,7 +254,9 @@ class ProjectionLearner:
         """
         self.projection_: Projection | None = None
         if self.form is not None:
-            first = Projection.random(self.form, problem.units.shape[1], self.width, self.seed)
+            low, high = (0.0, 1.0) if self.start == "uniform" else (-0.1, 0.1)
+            size = problem.units.shape[1]
+            first = Projection.random(self.form, size, self.width, self.seed, low=low, high=high)
             if self.start == "words":
                 first = words_start(
                     problem,
@@ -288,7 +305,8 @@ class ProjectionLearner:
                 found.shares,
                 tau=self.tau,
             )
-            change = -gradient / (self.tau * copies * (before + t))
+            scale = self.tau if self.rate == "mean" else 1.0
+            change = -gradient / (scale * copies * (before + t))
             projection = Projection(
                 projection.form, (projection.parts + change).astype(projection.parts.dtype)
             )

@@ -7,7 +7,8 @@ learned jointly (`rhetorica.learn.projection`), and sparse features besides (the
 Feature sets: ``paper`` has Table 2, ``none`` only the words, ``extended`` is ours: attributes of
 head, first and last EDUs, labels, sizes, boundaries of sentences and paragraphs, dominance, shared
 words, and their conjunctions. Forms of A: ``general``, ``concatenation``, ``difference``; baselines
-``none`` (A = 0), ``identity`` (A = I), ``nmf`` (a fixed factorisation of the counts).
+``none`` (A = 0), ``identity`` (A = I), ``nmf`` (a fixed factorisation of the counts), ``vectors``
+(word vectors from a file).
 
 After training, weights and projection are multiplied out, so that the words of an EDU give one
 vector of scores for each place in which it can stand: a step costs three additions of vectors.
@@ -22,7 +23,7 @@ as they are read (``branching``); trees that leave it always branch to the right
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -31,7 +32,8 @@ import numpy.typing as npt
 
 from rhetorica.convert import relabel
 from rhetorica.document import Document
-from rhetorica.errors import ModelError
+from rhetorica.errors import ModelError, RhetoricaError
+from rhetorica.files import Source
 from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import best_temperature, log_loss
 from rhetorica.learn.hashing import Vocabulary, prune, stack_rows
@@ -40,6 +42,7 @@ from rhetorica.learn.projection import (
     Problem,
     Projection,
     ProjectionLearner,
+    Rate,
     Start,
     nmf_projection,
     word_rows,
@@ -74,8 +77,10 @@ Rows = npt.NDArray[np.int32]
 _SAMPLES = 16
 Probabilities = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
-Matrix = Literal["general", "concatenation", "difference", "none", "identity", "nmf"]
-MATRICES: tuple[Matrix, ...] = (*FORMS, "none", "identity", "nmf")
+Matrix = Literal["general", "concatenation", "difference", "none", "identity", "nmf", "vectors"]
+MATRICES: tuple[Matrix, ...] = (*FORMS, "none", "identity", "nmf", "vectors")
+FIXED = ("nmf", "vectors")
+"""Projections that are not learned; they have the form of a concatenation."""
 FeatureSet = Literal["extended", "paper", "none"]
 Branching = Literal["left", "right"]
 SLOTS = 3
@@ -199,8 +204,9 @@ class Settings:
     """How the parser is built and trained, and how it searches."""
 
     matrix: Matrix = setting(
-        "concatenation", "Form of the projection, or a baseline: none, identity, nmf."
+        "concatenation", "Form of the projection, or a baseline: none, identity, nmf, vectors."
     )
+    vectors: str = setting("", "Text file of word vectors (a word, then its numbers), for vectors.")
     features: FeatureSet = setting(
         "extended", "Besides the words: extended (ours), paper (their Table 2), or none."
     )
@@ -211,7 +217,12 @@ class Settings:
     batch: int = setting(500, "States in a step.")
     passes: int = setting(15, "Times that all states are seen to learn weights.")
     start: Start = setting(
-        "words", "What the projection is at first: random (paper), words (ours)."
+        "words",
+        "What the projection is at first: uniform (in [0, 1], paper), random (small, of both "
+        "signs), words (ours).",
+    )
+    rate: Rate = setting(
+        "mean", "How far step t goes: published (1 / t, paper), mean (1 / (tau t), ours)."
     )
     folds: int = setting(
         0, "Parts in which documents are parsed to learn from mistakes; 0: they are not."
@@ -403,7 +414,7 @@ class DPLPParser(Stored):
     def fit_problem(self, problem: Problem, tell: Tell = nothing) -> DPLPParser:
         """Learn projection and weights from a problem that `prepare` has made."""
         s = self.settings
-        shared = ("width", "l2", "tau", "batch", "iterations", "passes", "start", "seed")
+        shared = ("width", "l2", "tau", "batch", "iterations", "passes", "start", "rate", "seed")
         learner = ProjectionLearner(
             form=s.matrix if s.matrix in FORMS else None,
             **{name: getattr(s, name) for name in shared},
@@ -416,9 +427,11 @@ class DPLPParser(Stored):
             problem = replace(
                 problem, rows=np.concatenate([problem.rows, words], axis=1), columns=total
             )
-        if self.settings.matrix == "nmf":
-            learner.projection_ = nmf_projection(
-                problem.units, self.settings.width, seed=self.settings.seed
+        if self.settings.matrix in FIXED:
+            learner.projection_ = (
+                nmf_projection(problem.units, self.settings.width, seed=self.settings.seed)
+                if self.settings.matrix == "nmf"
+                else read_vectors(self.settings.vectors, self.words_)
             )
             learner.fit_weights(problem)
         else:
@@ -620,12 +633,43 @@ class DPLPParser(Stored):
         self.dense_weights_ = data["dense_weights"].astype(np.float32)
         self.projection_ = None
         if "projection" in data:
-            form = "concatenation" if self.settings.matrix == "nmf" else self.settings.matrix
+            form = "concatenation" if self.settings.matrix in FIXED else self.settings.matrix
             self.projection_ = Projection(form, data["projection"].astype(np.float32))  # type: ignore[arg-type]
         words = np.zeros((0, len(self.actions_)), np.float32)
         if "word_weights" in data:
             words = data["word_weights"].astype(np.float32)
         self.word_weights_ = self._fold(words)
+
+
+def read_vectors(path: str, words: Mapping[str, int]) -> Projection:
+    """Read the vectors of words: a line each, or after a line with their count and size.
+
+    Words that the file does not have get zeros.
+    """
+    if not path:
+        raise RhetoricaError("a projection by word vectors needs a file with them: give vectors")
+    found: dict[int, list[float]] = {}
+    size = 0
+    source = Source.of(path)
+    for number, line in enumerate(source.text.splitlines(), 1):
+        word, *values = line.split()
+        if number == 1 and len(values) == 1:
+            continue
+        size = size or len(values)
+        try:
+            numbers = [float(value) for value in values]
+        except ValueError:
+            numbers = []
+        if not numbers or len(numbers) != size:
+            raise source.error(f"expected a word and {size} numbers, found {line[:60]!r}", number)
+        if (place := words.get(word.lower())) is not None:
+            found.setdefault(place, numbers)
+    parts = np.zeros((1, len(words), size), np.float32)
+    for place, numbers in found.items():
+        parts[0, place] = numbers
+    if not found:
+        raise source.error("no vector of a word of the training documents")
+    return Projection("concatenation", parts)
 
 
 def _pruned(classifier: Classifier, threshold: float) -> Classifier:
