@@ -48,12 +48,8 @@ class Phrases:
         heads = _heads(parents, leaves, syntax)
         return cls(labels, parents, heads, children, leaves)
 
-    def around(self, token: int) -> list[tuple[str, int]]:
-        """Return label and head word of the five nodes between a token and the next.
-
-        The lowest common ancestor N, its children towards either token, its parent and its right
-        sibling; a node that is missing has head -1.
-        """
+    def between(self, token: int) -> tuple[int, int, int]:
+        """Return the lowest node over a token and the next, and its children towards either."""
         path = [self.leaves[token]]
         while self.parents[path[-1]] >= 0:
             path.append(self.parents[path[-1]])
@@ -62,7 +58,15 @@ class Phrases:
         while self.parents[right] not in places:
             right = self.parents[right]
         node = self.parents[right]
-        left = path[places[node] - 1]
+        return node, path[places[node] - 1], right
+
+    def around(self, token: int) -> list[tuple[str, int]]:
+        """Return label and head word of the five nodes between a token and the next.
+
+        The lowest common ancestor N, its children towards either token, its parent and its right
+        sibling; a node that is missing has head -1.
+        """
+        node, left, right = self.between(token)
         parent = self.parents[node]
         sibling = -1
         if parent >= 0:

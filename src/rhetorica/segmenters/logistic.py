@@ -6,9 +6,10 @@ starts there (they say: whether one ends after the token before). Features:
 - SPADE's lexico-syntactic patterns: the production of the lowest node that spans the boundary, with
   the boundary marked, in variations (with and without lexical heads, one or two nodes to either
   side); for each, the share of boundaries among its occurrences in the training data (its maximum
-  likelihood estimate), as a number and in five steps. Their nodes are constituents; here a node is
-  a word with its subtree, and the production the row of its dependents and itself. The words at
-  the boundary count as variations, too: without constituents, less is known of what begins there;
+  likelihood estimate), as a number and in five steps. Their nodes are constituents (``phrases``);
+  unless told, a node is a word with its subtree, and the production the row of its dependents and
+  itself. The words at the boundary count as variations, too: without constituents, less is known of
+  what begins there;
 - part-of-speech and chunk tags; relative position and distances to both ends of the sentence;
 - the same features of the tokens before and after.
 
@@ -19,14 +20,17 @@ never counts the token's own fold, or rare patterns would seem surer in training
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rhetorica.document import Document
+from rhetorica.errors import RepairWarning
+from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
 from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import calibrated
@@ -56,6 +60,9 @@ class Settings:
         None, "Strength of the regularisation; if not given, by 5-fold cross-validation."
     )
     bags: int = setting(10, "Balanced samples, each for a model of its own.")
+    phrases: bool = setting(
+        False, "Patterns of phrase structures (paper), which documents must then have."
+    )
     seed: int = setting(0, "Of the samples.")
     slope: float = 1.0
     bias: float = 0.0
@@ -76,7 +83,7 @@ class LogisticSegmenter(Stored):
         tell(Event("patterns"))
         docs = list(docs)
         self.language = common_language(docs)
-        corpus = [_Corpus.of(doc, number % FOLDS) for number, doc in enumerate(docs)]
+        corpus = [self._read(doc, number % FOLDS) for number, doc in enumerate(docs)]
         counts = _count_patterns(corpus)
         self.patterns_ = {
             pattern: _estimate(sum(c[0] for c in folds), sum(c[1] for c in folds))
@@ -117,7 +124,7 @@ class LogisticSegmenter(Stored):
         """Return the probability that an EDU starts, calibrated, for each token."""
         check_language(doc, self)
         result = np.zeros(len(doc.tokens))
-        text = _Corpus.of(doc)
+        text = self._read(doc)
         rows: list[Row] = []
         places: list[int] = []
         for sentence, patterns in text.sentences:
@@ -131,6 +138,14 @@ class LogisticSegmenter(Stored):
             sums = np.add.reduceat(products, offsets[:-1], axis=0)
             result[places] = sigmoid(sums + self.biases_).mean(axis=1)
         return calibrated(result.tolist(), self.settings.slope, self.settings.bias)
+
+    def _read(self, doc: Document, fold: int = 0) -> _Corpus:
+        syntax = Syntax.of(doc)
+        phrases = Phrases.of(doc, syntax) if self.settings.phrases else None
+        if self.settings.phrases and phrases is None and doc.tokens:
+            why = "no phrase structures; those of dependencies are taken instead"
+            warnings.warn(f"{doc.id or 'the document'}: {why}", RepairWarning, stacklevel=3)
+        return _Corpus(syntax, gold_starts(doc), fold, phrases)
 
     def state(self) -> State:
         """Return settings, patterns and weights."""
@@ -159,58 +174,79 @@ class LogisticSegmenter(Stored):
 class _Corpus:
     """A document with its patterns at every possible boundary."""
 
-    def __init__(self, syntax: Syntax, starts: list[bool], fold: int) -> None:
+    def __init__(
+        self, syntax: Syntax, starts: list[bool], fold: int, phrases: Phrases | None = None
+    ) -> None:
         self.syntax, self.starts, self.fold = syntax, starts, fold
         self.sentences = [
-            (sentence, list(_patterns(syntax, sentence))) for sentence in syntax.sentences
+            (sentence, list(_patterns(syntax, sentence, phrases))) for sentence in syntax.sentences
         ]
 
-    @classmethod
-    def of(cls, doc: Document, fold: int = 0) -> _Corpus:
-        return cls(Syntax.of(doc), gold_starts(doc), fold)
+
+class _Rule(NamedTuple):
+    """The production of the lowest node over a boundary.
+
+    Its label and lexical head; the label, the head's tag and the head of each part, in order; and
+    the part before which the boundary is.
+    """
+
+    label: str
+    word: str
+    parts: list[tuple[str, str, str]]
+    at: int
+
+    def spelled(self, near: int | None = None, *, lexical: bool = False) -> str:
+        """Spell it, or so many parts to either side, with the boundary marked."""
+        first, last = (0, None) if near is None else (max(0, self.at - near), self.at + near)
+        pieces: list[str] = []
+        for place, (label, tag, word) in enumerate(self.parts[first:last], first):
+            if place == self.at:
+                pieces.append("|")
+            pieces.append(f"{label}/{tag}({word})" if lexical else f"{label}/{tag}")
+        return " ".join(pieces)
 
 
-def _patterns(syntax: Syntax, sentence: range) -> Iterator[list[str]]:
-    """Yield the productions at each boundary of a sentence, from the most to the least special."""
+def _rules(syntax: Syntax, sentence: range, phrases: Phrases | None) -> Iterator[_Rule]:
+    """Yield the production at each boundary of a sentence."""
+    low, tags = syntax.lowered, syntax.tags
+    if phrases is not None:
+        for i in sentence[1:]:
+            node, left, _ = phrases.between(i - 1)
+            row = phrases.children[node]
+            parts = [
+                (phrases.labels[p], tags[phrases.heads[p]], low[phrases.heads[p]]) for p in row
+            ]
+            yield _Rule(phrases.labels[node], low[phrases.heads[node]], parts, row.index(left) + 1)
+        return
     dependents: dict[int, list[int]] = {}
     for i in sentence:
         dependents.setdefault(syntax.heads[i], []).append(i)
     for i in sentence[1:]:
         node, left, _right = syntax.common_ancestor(i - 1, i)
         row = sorted([*dependents.get(node, []), *([node] if node >= 0 else [])])
-        try:
-            at = row.index(left) + 1
-        except ValueError:
-            at = 0
-        label, word = (syntax.deprels[node], syntax.lowered[node]) if node >= 0 else ("-", "")
-        near, far = slice(max(0, at - 1), at + 1), slice(max(0, at - 2), at + 2)
-        own = f"^{syntax.lowered[i]}"
+        at = row.index(left) + 1 if left in row else 0
+        label, word = (syntax.deprels[node], low[node]) if node >= 0 else ("-", "")
+        names = ("=" if item == node else syntax.deprels[item] for item in row)
+        parts = [(name, tags[item], low[item]) for name, item in zip(names, row, strict=True)]
+        yield _Rule(label, word, parts, at)
+
+
+def _patterns(syntax: Syntax, sentence: range, phrases: Phrases | None) -> Iterator[list[str]]:
+    """Yield the patterns at each boundary of a sentence, from the most to the least special."""
+    for i, rule in zip(sentence[1:], _rules(syntax, sentence, phrases), strict=True):
+        label, own = rule.label, f"^{syntax.lowered[i]}"
+        near = rule.spelled(1)
         yield [
-            f"a{label}({word}):" + _production(syntax, row, far, at, node, lexical=True),
-            f"b{label}:" + _production(syntax, row, slice(0, None), at, node),
-            f"c{label}:" + _production(syntax, row, far, at, node),
-            f"d{label}:" + _production(syntax, row, near, at, node, lexical=True),
-            f"e{label}:" + _production(syntax, row, near, at, node),
-            f"f{label}:" + _production(syntax, row, near, at, node) + own,
+            f"a{label}({rule.word}):{rule.spelled(2, lexical=True)}",
+            f"b{label}:{rule.spelled()}",
+            f"c{label}:{rule.spelled(2)}",
+            f"d{label}:{rule.spelled(1, lexical=True)}",
+            f"e{label}:{near}",
+            f"f{label}:{near}{own}",
             f"g{syntax.lowered[i - 1]}{own}",
             f"h{syntax.tags[i - 1]}{own}",
             f"i{own}",
         ]
-
-
-def _production(
-    syntax: Syntax, row: Sequence[int], part: slice, at: int, node: int, *, lexical: bool = False
-) -> str:
-    """Spell a part of a row of nodes, with the boundary marked before place ``at``."""
-    pieces: list[str] = []
-    start = part.start or 0
-    for place, item in enumerate(row[part], start):
-        if place == at:
-            pieces.append("|")
-        name = "=" if item == node else syntax.deprels[item]
-        tag = syntax.tags[item]
-        pieces.append(f"{name}/{tag}({syntax.lowered[item]})" if lexical else f"{name}/{tag}")
-    return " ".join(pieces)
 
 
 def _count_patterns(corpus: Iterable[_Corpus]) -> dict[str, list[list[int]]]:

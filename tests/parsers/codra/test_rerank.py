@@ -247,7 +247,7 @@ def test_cues_of_a_document() -> None:
         tokens.append(Token(at, at + len(word), lemma=word, tag="IN", head=head, deprel="d"))
         at += len(word) + 1
     doc = Document(" ".join(words), (Span(0, 7), Span(8, 25)), tuple(tokens))
-    found = Cues.from_facts(Facts.of(doc, chains=False))
+    found = Cues.from_facts(Facts.of(doc, chains=None))
     assert found.dominators.tolist() == [-1, 0]
     assert set(found.columns) == set(CUES)
 
@@ -292,7 +292,7 @@ def parse(seed: int, *, leaky: bool = False) -> Parse:
 def test_lists_of_unseen_sentences(tmp_path: Path) -> None:
     parses = [parse(seed, leaky=seed == 2) for seed in range(6)]
     labels = label_names(parses)
-    lessons = Lessons(parses, labels, chains=False)
+    lessons = Lessons(parses, labels, chains=None)
     ranges, golds = gold_sentences(parses[2].tree, lessons.facts[2], lessons)
     assert ranges == [(3, 6)]
     assert golds[0].joins == [(0, 2, 3), (0, 1, 2)]

@@ -6,7 +6,9 @@ Two ways to learn it from the same features:
   5 and 6), trained on the joins of gold trees and as many others, drawn at random. The decoder
   multiplies P(R, S = 1).
 - ``trees`` is ours: structure scores from the likelihood of whole trees (`treecrf`), relations
-  given the join. The decoder multiplies the probabilities of spans, summed over trees.
+  given the join. The decoder multiplies the probabilities of spans, summed over trees, and leaves
+  relations out (the article's equation 11, which it faults): they are chosen afterwards, as that
+  finds better trees. A k-best list is ranked with them (`DocumentModel.labelled`).
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ from rhetorica.learn.hashing import Vocabulary, matrix, prune, sum_rows
 from rhetorica.learn.links import log_softmax
 from rhetorica.learn.softmax import fit_softmax
 from rhetorica.learn.treecrf import TreeExample, fit_trees, join_scores
-from rhetorica.parsers.codra.features import DOCUMENT, Facts, document_attributes
-from rhetorica.parsers.codra.rows import Features, Template, choose
-from rhetorica.parsers.codra.sentence import BITS, Example, balanced, ngram_dictionary
+from rhetorica.parsers.codra.features import DOCUMENT, Distance, Facts, document_attributes
+from rhetorica.parsers.codra.rows import Features, Template
+from rhetorica.parsers.codra.sentence import BITS, Example, balanced, ngram_dictionary, templates
 from rhetorica.parsers.codra.units import Layout, best_joins, join_numbers, joins, unit_number
 
 Ints = npt.NDArray[np.int64]
@@ -90,13 +92,16 @@ class DocumentModel:
     label_l2: float = 1.0
     min_count: int = 5
     ngram_size: int = 600
+    ngram_share: float = 0.0
+    boundaries: bool = False
+    distance: Distance = "sentences"
     iterations: int = 60
     seed: int = 0
 
     @property
     def templates(self) -> list[Template]:
         """The templates of the chosen groups."""
-        return [Template("bias", "P:one"), *choose(DOCUMENT, self.groups)]
+        return templates(DOCUMENT, self.groups, boundaries=self.boundaries)
 
     def fit(
         self, examples: Sequence[Example], *, progress: Callable[[int, float], None] | None = None
@@ -105,7 +110,7 @@ class DocumentModel:
         rng = np.random.default_rng(self.seed)
         samples = [balanced(example.gold, rng) for example in examples]
         self.ngrams_ = ngram_dictionary(
-            examples, samples, self.labels, self.ngram_size, self.min_count
+            examples, samples, self.labels, self.ngram_size, self.min_count, self.ngram_share
         )
         rows = []
         for example, chosen in zip(examples, samples, strict=True):
@@ -137,7 +142,7 @@ class DocumentModel:
         return self
 
     def _features(self, facts: Facts, layout: Layout, roots: Ints | None) -> Features:
-        attributes = document_attributes(facts, layout, self.ngrams_, roots)
+        attributes = document_attributes(facts, layout, self.ngrams_, roots, self.distance)
         return Features.of(attributes, self.templates, BITS)
 
     def chart(self, facts: Facts, layout: Layout, roots: Ints | None = None) -> Chart:
@@ -152,6 +157,16 @@ class DocumentModel:
         scores = join_scores(features.blocks, self.structure_)
         _, spans, _ = inside_outside(scores)
         return Chart(features, None, np.log(np.clip(spans, SMALLEST, 1 - SMALLEST)))
+
+    def labelled(self, chart: Chart) -> Chart:
+        """Return the chart with the best label of each join, so that trees are ranked with them."""
+        if self.objective == "joins":
+            return chart
+        best = [
+            log_softmax(scores[:, 1:].astype(np.float64)).max(axis=1)
+            for scores in chart.features.score_blocks(self.weights_, BLOCK_JOINS)
+        ]
+        return Chart(chart.features, np.concatenate([np.zeros(0), *best]), chart.span)
 
     def log_probabilities(self, chart: Chart, numbers: Ints) -> Floats:
         """Return log P(R, S) of some joins, (joins, labels).

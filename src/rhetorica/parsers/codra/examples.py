@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.parsers.codra.features import Facts
+from rhetorica.parsers.codra.features import ChainKind, Facts
 from rhetorica.parsers.codra.sentence import Example
 from rhetorica.parsers.codra.stages import LONGEST
 from rhetorica.parsers.codra.units import Layout, runs
@@ -23,9 +23,9 @@ NOT_JOINED = Label.read(("", ""))
 """The first label: of two units that are no join of the tree."""
 
 WINDOW_EDUS = 10
-"""Longer windows of two sentences are left out of training: few, but with most of the joins."""
+"""Longer windows of two sentences are left out of training, unless told: few, with most joins."""
 TREE_UNITS = 90
-"""A document with more units gives sub-trees of its gold tree up to this size."""
+"""A document with more units gives sub-trees of its gold tree up to this size, unless told."""
 ONE_STAGE_EDUS = 160
 
 
@@ -39,17 +39,25 @@ def label_names(parses: Sequence[Parse]) -> list[Label]:
 class Lessons:
     """Gold analyses, and the training data that they give.
 
-    ``chains`` says whether lexical chains are needed. Facts are collected when first asked for.
+    ``chains`` and ``phrases`` are those of `Facts.of`. Windows of more than ``window_edus`` EDUs
+    are left out, and of documents with more than ``tree_units`` units what lies above sub-trees of
+    that size. Facts are collected when first asked for.
     """
 
     parses: Sequence[Parse]
     labels: Sequence[Label]
-    chains: bool = True
+    chains: ChainKind | None = "graded"
+    phrases: bool = False
+    window_edus: int = WINDOW_EDUS
+    tree_units: int = TREE_UNITS
 
     @cached_property
     def facts(self) -> list[Facts]:
         """The facts of each document."""
-        return [Facts.of(parse.document, chains=self.chains) for parse in self.parses]
+        return [
+            Facts.of(parse.document, chains=self.chains, phrases=self.phrases)
+            for parse in self.parses
+        ]
 
     def sentences(self, *, window: bool = False) -> list[Example]:
         """Return the sentences of each document, or its windows of two sentences.
@@ -63,7 +71,7 @@ class Lessons:
             longest = LONGEST
             if window:
                 ranges = [(a[0], b[1]) for a, b in itertools.pairwise(sentences)]
-                longest = WINDOW_EDUS
+                longest = self.window_edus
             layout = Layout.of([np.arange(a, b + 1) for a, b in ranges if 1 < b - a <= longest])
             examples.append(Example(fact, layout, self._gold(parse, layout)))
         return examples
@@ -72,28 +80,19 @@ class Lessons:
         """Return documents as segments of sub-trees of sentences, or (``whole``) of EDUs.
 
         Where the gold tree does not keep to a sentence, its largest constituents inside are the
-        units. Their relations are the roots of base units.
+        units.
         """
         examples = []
         for parse, fact in zip(self.parses, self.facts, strict=True):
             tree = parse.tree
             edges = list(range(tree.n_edus + 1)) if whole else sentence_units(tree, fact)
-            for segment in gold_segments(tree, edges, ONE_STAGE_EDUS if whole else TREE_UNITS):
+            for segment in gold_segments(tree, edges, ONE_STAGE_EDUS if whole else self.tree_units):
                 layout = Layout.of([segment])
                 examples.append(Example(fact, layout, self._gold(parse, layout)))
         return examples
 
     def _gold(self, parse: Parse, layout: Layout) -> Ints:
         return gold_labels(parse.tree, layout, self.labels)
-
-    @cached_property
-    def roots(self) -> dict[int, dict[tuple[int, int], int]]:
-        """The labels of gold constituents, by the identity of the document's facts."""
-        index = {label: number for number, label in enumerate(self.labels)}
-        return {
-            id(fact): {(join.start, join.end): index[join.label] for join in parse.tree.joins}
-            for parse, fact in zip(self.parses, self.facts, strict=True)
-        }
 
 
 def gold_labels(tree: RSTTree, layout: Layout, labels: Sequence[Label]) -> Ints:

@@ -25,22 +25,27 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from rhetorica.document import Document
-from rhetorica.features.chains import CHAIN_FEATURES, ChainTable, lexical_chains
+from rhetorica.features.chains import CHAIN_FEATURES, FLAT, ChainTable, lexical_chains
 from rhetorica.features.dominance import Dominance
 from rhetorica.features.edus import EDUTable, hashed, hashes
 from rhetorica.features.ngrams import SLOTS, EdgeGrams, NGramDictionary
+from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
 from rhetorica.parsers.codra.rows import Attributes, Template
 from rhetorica.parsers.codra.units import Layout, runs
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+ChainKind = Literal["graded", "flat"]
+Distance = Literal["sentences", "edus"]
+ANY_STEPS = 20
+"""WordNet's nouns are less deep."""
 
 GROUPS = tuple(
     "organization structure ngrams dominance chains context substructure extended".split()
@@ -52,6 +57,18 @@ _GRAMS = [f"gram{slot}" for slot in range(len(SLOTS))]
 def _templates(group: str, *texts: str) -> list[Template]:
     return [Template(group, text) for text in texts]
 
+
+WORDS = frozenset(
+    f"{side}:{side}{name}"
+    for side in "LR"
+    for name, slot in zip(_GRAMS, SLOTS, strict=True)
+    if slot.kind == "word" and slot.n == 1
+)
+"""The templates of single words, which the article's dictionary does not have: `BOUNDARIES`."""
+BOUNDARIES: list[Template] = _templates(
+    "ngrams", "L:startmark", "L:endmark", "R:startmark", "R:endmark"
+)
+"""Whether a unit starts and ends with a sentence or a paragraph: the article's only unigrams."""
 
 SENTENCE: list[Template] = [
     *_templates(
@@ -106,9 +123,8 @@ CONTEXT: list[str] = [
     "P:link", "P:link P:relation", "P:link P:headlabel", "P:tokenshare",
     *(f"{side}:{side}{name}" for side in "LR" for name in _GRAMS),
     "P:dom", "P:domrel", "K:edgedom", "K:edgehead K:edgedom", "P:dom P:attach", "P:edushare",
-    "L:connective", "R:connective", "R:headrel", "L:headrel", "R:headrel P:dom",
-    "L:edus R:edus", "R:connective P:dom", "R:shape", "K:last K:tag",
-    "L:headtag", "R:headtag", "R:verbs P:dom", "K:level",
+    "L:connective", "R:connective", "L:edus R:edus", "R:connective P:dom", "R:shape",
+    "K:last K:tag", "K:level",
 ]  # fmt: skip
 """The features of neighbouring pairs that count as context."""
 
@@ -135,11 +151,17 @@ class Facts:
     chains: ChainTable | None
 
     @classmethod
-    def of(cls, doc: Document, *, chains: bool = True) -> Facts:
-        """Collect the facts of a document with EDUs and syntax; chains cost a look at WordNet."""
+    def of(
+        cls, doc: Document, *, chains: ChainKind | None = "graded", phrases: bool = False
+    ) -> Facts:
+        """Collect the facts of a document with EDUs and syntax; chains cost a look at WordNet.
+
+        ``chains`` are those of Galley & McKeown ("graded"), of the article ("flat"), or none. With
+        ``phrases``, dominance is that of phrase structures, where the document has any.
+        """
         table = EDUTable.of(doc)
         syntax = table.syntax
-        dominance = Dominance.of(doc, syntax)
+        dominance = Dominance.of(doc, syntax, Phrases.of(doc, syntax) if phrases else None)
         groups = doc.edu_tokens()
         more = {
             "lastword": [_last_word(syntax, g) for g in groups],
@@ -160,7 +182,7 @@ class Facts:
             _headings(syntax, groups, table),
             dominance,
             EdgeGrams.of(doc, syntax),
-            ChainTable.by_edu(doc, lexical_chains(doc)) if chains else None,
+            _chain_table(doc, table, chains) if chains else None,
         )
 
     @property
@@ -209,6 +231,22 @@ class Facts:
         """For each EDU, how many tokens its sentence has."""
         totals = np.bincount(self.sentences, weights=self.tokens).astype(np.int64)
         return np.asarray(totals[self.sentences])
+
+
+def _chain_table(doc: Document, table: EDUTable, kind: ChainKind) -> ChainTable:
+    """Find the lexical chains, and where they run.
+
+    The article's know no distance and no siblings, a kind of something at any number of steps, a
+    sense for each occurrence of a noun, and of its place the sentence only.
+    """
+    if kind == "graded":
+        return ChainTable.by_edu(doc, lexical_chains(doc))
+    chains = lexical_chains(doc, weights=FLAT, reach=ANY_STEPS, one_sense=False)
+    starts = np.array([edu.start for edu in doc.edus], np.int64)
+    offsets = np.array([doc.tokens[token].start for token in chains.tokens.tolist()], np.int64)
+    edus = np.maximum(np.searchsorted(starts, offsets, "right") - 1, 0)
+    sentence = table.places.sentence
+    return ChainTable.of(chains.chains, np.searchsorted(sentence, sentence[edus]), len(starts))
 
 
 def _last_word(syntax: Syntax, group: range) -> str:
@@ -394,6 +432,7 @@ def sentence_attributes(
         "outer": np.minimum(_outer_counts(facts, layout), 4),
         "form": starts_sentence * 1 + ends_sentence * 2 + crosses * 4 + (end - start > 1) * 8,
         "root": roots if roots is not None else np.zeros(len(start), np.int64),
+        **_marks(facts, layout),
     }
     for name in ("first", "first2", "first3", "tag", "tag2", "connective", "shape"):
         units[name] = a[name][first]
@@ -412,6 +451,13 @@ def sentence_attributes(
     joins["one"] = np.zeros(len(left), np.int64)
     joins["samefirst"] = (a["first"][first[left]] == a["first"][first[right]]).astype(np.int64)
     return Attributes(layout, units, _edge_dominance(facts), joins)
+
+
+def _marks(facts: Facts, layout: Layout) -> dict[str, Ints]:
+    """Tell what begins with each unit and ends with it: an EDU (0), a sentence, a paragraph (2)."""
+    kind = np.append(np.minimum(facts.levels, 2), 2)
+    kind[0] = 2
+    return {"startmark": kind[layout.unit_starts], "endmark": kind[layout.unit_ends]}
 
 
 def _gram_numbers(facts: Facts, layout: Layout, ngrams: NGramDictionary) -> dict[str, Ints]:
@@ -490,11 +536,16 @@ def _overlap(facts: Facts, left: Ints, right: Ints) -> Ints:
 
 
 def document_attributes(
-    facts: Facts, layout: Layout, ngrams: NGramDictionary, roots: Ints | None = None
+    facts: Facts,
+    layout: Layout,
+    ngrams: NGramDictionary,
+    roots: Ints | None = None,
+    distance: Distance = "sentences",
 ) -> Attributes:
     """Make the attributes of joins across sentences.
 
-    The layout has one segment, whose base units are sub-trees of sentences (or larger ones).
+    The layout has one segment, whose base units are sub-trees of sentences (or larger ones). The
+    distances of units from the ends of the text are in sentences or (as in the article) in EDUs.
     """
     a = facts.attributes
     n = facts.n_edus
@@ -516,8 +567,9 @@ def document_attributes(
         "tokens": bucket(n_tokens),
         "sents": bucket(n_sents),
         "pars": bucket(n_pars),
-        "fromstart": bucket(sentence[first]),
-        "fromend": bucket(sentence[-1] - sentence[last]),
+        "fromstart": bucket(sentence[first] if distance == "sentences" else start),
+        "fromend": bucket(sentence[-1] - sentence[last] if distance == "sentences" else n - end),
+        **_marks(facts, layout),
         "inparagraph": bucket(sentence[first] - _first_of_group(paragraph, sentence)[first]),
         "toparagraph": bucket(_last_of_group(paragraph, sentence)[last] - sentence[last]),
         "startlevel": level[start],

@@ -13,6 +13,9 @@ probable tree. A label is a relation together with its nuclearity.
 | ``groups`` | which groups of features (see `features`) |
 | ``rerank`` | how many trees of a sentence a reranker chooses among (see `rerank`); 0: none |
 
+Defaults are ours; `PAPER` has the article's values of the others: marks of boundaries instead of
+single words, 95 % of longer N-grams, chains of equal weights, distances in EDUs, phrase structures.
+
 Length. Inside sentences everything is exact up to `stages.LONGEST` EDUs. Across sentences it is
 exact up to `EXACT_UNITS` units; a longer text is parsed in blocks of whole paragraphs of up to
 `BLOCK_UNITS` units, then the blocks in the same way, so that time is linear beyond.
@@ -36,8 +39,14 @@ from rhetorica.features.blocks import blocks
 from rhetorica.languages import check_language, common_language
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.parsers.codra.document import Chart, DocumentModel, Objective, unit_roots
-from rhetorica.parsers.codra.examples import NOT_JOINED, Lessons, label_names
-from rhetorica.parsers.codra.features import GROUPS, Facts
+from rhetorica.parsers.codra.examples import (
+    NOT_JOINED,
+    TREE_UNITS,
+    WINDOW_EDUS,
+    Lessons,
+    label_names,
+)
+from rhetorica.parsers.codra.features import GROUPS, ChainKind, Distance, Facts
 from rhetorica.parsers.codra.rerank import Cues, KBestList, Reranker, fit_reranker
 from rhetorica.parsers.codra.sentence import SentenceModel
 from rhetorica.parsers.codra.stages import (
@@ -64,6 +73,17 @@ Stages = Literal["1s-1s", "window", "three-way", "one"]
 EXACT_UNITS = 160
 BLOCK_UNITS = 80
 PAPER_GROUPS = GROUPS[:-1]
+PAPER: dict[str, Any] = {
+    "groups": PAPER_GROUPS,
+    "objective": "joins",
+    "passes": 2,
+    "ngram_share": 0.95,
+    "boundaries": True,
+    "word_chains": "flat",
+    "distance": "edus",
+    "phrases": True,
+}
+"""The settings of the article."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +113,25 @@ class Settings:
     label_l2: float = setting(3.0, "Regularisation of labels across sentences.")
     min_count: int = setting(5, "Drop features seen less often.")
     ngram_size: int = setting(600, "How many n-grams are features.")
+    ngram_share: float = setting(
+        0.0, "Instead, what share of longer n-grams is (paper: 0.95); all single words are."
+    )
+    boundaries: bool = setting(
+        False, "Marks of sentences and paragraphs instead of single words (paper)."
+    )
+    word_chains: ChainKind = setting(
+        "graded", "Lexical chains of Galley & McKeown (2003), or flat (paper)."
+    )
+    distance: Distance = setting(
+        "sentences", "How far from the ends of a text units are, in sentences or in edus (paper)."
+    )
+    phrases: bool = setting(
+        False, "Dominance of phrase structures, where documents have them (paper)."
+    )
+    window_edus: int = setting(WINDOW_EDUS, "Longer windows are left out of training.")
+    tree_units: int = setting(
+        TREE_UNITS, "Of documents with more units, only sub-trees of this size are learned from."
+    )
     iterations: int = setting(50, "Steps of L-BFGS.")
     threshold: float = setting(0.0, "Drop smaller weights from the file, to make it small.")
     seed: int = setting(0, "Of what is drawn at random.")
@@ -133,7 +172,8 @@ class CodraParser(Stored):
         self.language = common_language(parse.document for parse in parses)
         golds = [replace(parse, source=relabel(parse.tree, coarse)) for parse in parses]
         self.labels_ = label_names(golds)
-        lessons = Lessons(golds, self.labels_, chains="chains" in self.settings.groups)
+        s = self.settings
+        lessons = Lessons(golds, self.labels_, self._chains, s.phrases, s.window_edus, s.tree_units)
         shop = Workshop(lessons, store, tell)
         twice = self.settings.passes > 1 and "substructure" in self.settings.groups
         for window in (False, True):
@@ -154,7 +194,18 @@ class CodraParser(Stored):
         self.models_["document"] = model
         if twice:
             again = self._document_model("document2")
-            self.models_["document2"] = shop.document(again, whole=whole, first=model)
+            # The roots of EDUs are nothing; those of sentences come from a first pass, too.
+            inside = None
+            if not whole:
+                found = self.models_.get("sentence")
+                inside = (
+                    found
+                    if isinstance(found, SentenceModel)
+                    else shop.sentence(self._sentence_model("sentence"))
+                )
+            self.models_["document2"] = shop.document(
+                again, whole=whole, first=model, inside=inside
+            )
         return self
 
     def _needs(self, window: bool) -> bool:
@@ -164,7 +215,9 @@ class CodraParser(Stored):
     def _common(self, name: str) -> dict[str, Any]:
         """Return the settings of all models; a name with a 2 is that of a second pass."""
         s = self.settings
-        shared = ("min_count", "ngram_size", "iterations", "seed")
+        shared = (
+            "min_count", "ngram_size", "ngram_share", "boundaries", "iterations", "seed"
+        )  # fmt: skip
         groups = tuple(g for g in s.groups if name.endswith("2") or g != "substructure")
         return {"groups": groups} | {setting: getattr(s, setting) for setting in shared}
 
@@ -176,11 +229,20 @@ class CodraParser(Stored):
 
     def _document_model(self, name: str) -> DocumentModel:
         s = self.settings
-        own = {"objective": s.objective, "l2": s.document_l2, "label_l2": s.label_l2}
+        own: dict[str, Any] = {
+            "objective": s.objective,
+            "l2": s.document_l2,
+            "label_l2": s.label_l2,
+            "distance": s.distance,
+        }
         return DocumentModel(len(self.labels_), **own, **self._common(name))
 
+    @property
+    def _chains(self) -> ChainKind | None:
+        return self.settings.word_chains if "chains" in self.settings.groups else None
+
     def _facts(self, doc: Document) -> Facts:
-        return Facts.of(doc, chains="chains" in self.settings.groups)
+        return Facts.of(doc, chains=self._chains, phrases=self.settings.phrases)
 
     def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
         """Parse a document that has EDUs and syntax."""
@@ -341,8 +403,10 @@ class CodraParser(Stored):
         combined: list[tuple[float, list[Node]]] = [(0.0, [])]
         if across:
             edges = _edges(analyses, n)
-            shapes = [(t.score, _nodes(*across, edges, t.joins)) for t in across[1].kbest(k)]
-            combined = _relabelled(shapes, k)
+            model, chart = across
+            trees = model.labelled(chart).kbest(k)
+            shapes = [_nodes(model, chart, edges, tree.joins) for tree in trees]
+            combined = _relabelled([(sum(node.score for node in s), s) for s in shapes], k)
         if self.settings.stages == "1s-1s":
             for options in self._options(facts, pieces(facts), k):
                 combined = _merge(combined, [(score, list(a.nodes)) for score, a in options], k)

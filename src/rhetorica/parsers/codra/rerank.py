@@ -280,7 +280,7 @@ def honest_lists(shop: Workshop, model: SentenceModel, *, k: int = K, number: in
     For each of ``number`` folds of a workshop's documents a model is trained on the others.
     """
     # Lexical chains are features across sentences only.
-    lessons = replace(shop.lessons, chains=False)
+    lessons = replace(shop.lessons, chains=None)
     found: dict[int, tuple[tuple[Cues, list[KBestList]], list[Bracketing]]] = {}
     for fold in folds(len(lessons.parses), number):
         held = set(fold.tolist())

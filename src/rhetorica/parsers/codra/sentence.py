@@ -1,11 +1,13 @@
 """The intra-sentential model: the dynamic CRF over the sequences of Algorithm 1.
 
 Without the chain (``chain=False``) it is the simplified CRF on all joins, trained on as many
-negative as positive examples: the paper's CRF-NC.
+negative as positive examples: the paper's CRF-NC. It sees the same features, those of neighbouring
+pairs among them: its neighbours are those of the row in which the dynamic CRF reads a join.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -19,7 +21,14 @@ from rhetorica.learn.crf import Potentials, Sequences, fit_chain, log_marginals
 from rhetorica.learn.hashing import Vocabulary, matrix, prune
 from rhetorica.learn.links import log_softmax
 from rhetorica.learn.softmax import fit_softmax
-from rhetorica.parsers.codra.features import CONTEXT, SENTENCE, Facts, sentence_attributes
+from rhetorica.parsers.codra.features import (
+    BOUNDARIES,
+    CONTEXT,
+    SENTENCE,
+    WORDS,
+    Facts,
+    sentence_attributes,
+)
 from rhetorica.parsers.codra.rows import Features, Template, choose
 from rhetorica.parsers.codra.units import Layout
 
@@ -53,13 +62,15 @@ class SentenceModel:
     min_count: int = 3
     context_count: int = 5
     ngram_size: int = 600
+    ngram_share: float = 0.0
+    boundaries: bool = False
     iterations: int = 100
     seed: int = 0
 
     @property
     def templates(self) -> list[Template]:
         """The templates of the chosen groups."""
-        return [Template("bias", "P:one"), *choose(SENTENCE, self.groups)]
+        return templates(SENTENCE, self.groups, boundaries=self.boundaries)
 
     @property
     def context_templates(self) -> list[Template]:
@@ -84,7 +95,7 @@ class SentenceModel:
         """Learn from gold labels of joins."""
         samples = [np.arange(example.layout.n_joins) for example in examples]
         self.ngrams_ = ngram_dictionary(
-            examples, samples, self.labels, self.ngram_size, self.min_count
+            examples, samples, self.labels, self.ngram_size, self.min_count, self.ngram_share
         )
         own, context = [], []
         for example in examples:
@@ -102,35 +113,46 @@ class SentenceModel:
         options: dict[str, Any] = {
             "l2": self.l2, "iterations": self.iterations, "progress": progress
         }  # fmt: skip
+        sequences = Sequences.joined(
+            [(example.layout.sequences(), example.layout.n_joins) for example in examples]
+        )
         if self.chain:
-            sequences = Sequences.joined(
-                [(example.layout.sequences(), example.layout.n_joins) for example in examples]
-            )
             tables = fit_chain(rows, around, sequences, gold, self.labels, **options)
         else:
-            chosen = balanced(gold, np.random.default_rng(self.seed))
-            weights = fit_softmax(rows[chosen], gold[chosen], self.labels, **options)
-            nothing = np.zeros((len(self.context_vocabulary_), self.labels), np.float32)
-            none = np.zeros(self.labels, np.float32)
-            tables = [weights, nothing, nothing, none, none]
+            tables = self._fit_alone(rows, around, sequences, gold, options)
         self.tables_ = tables
         return self
+
+    def _fit_alone(
+        self, rows: Any, around: Any, sequences: Sequences, gold: Ints, options: dict[str, Any]
+    ) -> list[Weights]:
+        """Learn from single joins, with the features of the pairs before and after them."""
+        from scipy.sparse import hstack, vstack
+
+        chosen = balanced(gold, np.random.default_rng(self.seed))
+        before, after = neighbours(sequences, len(gold))
+        beyond = vstack([around, around[:1] * 0], format="csr") if around.shape[0] else around
+        table = hstack([rows[chosen], beyond[before[chosen]], beyond[after[chosen]]], format="csr")
+        weights = fit_softmax(table, gold[chosen], self.labels, **options)
+        cuts = np.cumsum([rows.shape[1], around.shape[1]])
+        none = np.zeros(self.labels, np.float32)
+        return [*np.split(weights, cuts), none, none]
 
     def log_probabilities(self, facts: Facts, layout: Layout, roots: Ints | None = None) -> Floats:
         """Return log P(R, S) of all joins, (joins, labels)."""
         own, around = self._features(facts, layout, roots)
         scores = own.map(self.vocabulary_).scores(self.tables_[0]).astype(np.float64)
+        near = around.map(self.context_vocabulary_)
+        before, after = (near.scores(table).astype(np.float64) for table in self.tables_[1:3])
+        sequences = layout.sequences()
         if not self.chain:
+            beyond = np.zeros((1, self.labels))
+            places = neighbours(sequences, len(scores))
+            for table, place in zip((before, after), places, strict=True):
+                scores += np.concatenate([table, beyond])[place]
             return log_softmax(scores)
-        neighbours = around.map(self.context_vocabulary_)
-        potentials = Potentials(
-            scores,
-            neighbours.scores(self.tables_[1]).astype(np.float64),
-            neighbours.scores(self.tables_[2]).astype(np.float64),
-            self.tables_[3].astype(np.float64),
-            self.tables_[4].astype(np.float64),
-        )
-        return log_marginals(potentials, layout.sequences())
+        chain = (self.tables_[3].astype(np.float64), self.tables_[4].astype(np.float64))
+        return log_marginals(Potentials(scores, before, after, *chain), sequences)
 
     def prune(self, threshold: float) -> None:
         """Drop small weights."""
@@ -161,16 +183,57 @@ class SentenceModel:
         return self
 
 
+def templates(
+    known: Sequence[Template], groups: Sequence[str], *, boundaries: bool = False
+) -> list[Template]:
+    """Return the templates of some groups; with ``boundaries``, the article's unigrams."""
+    chosen = [Template("bias", "P:one"), *choose(known, groups)]
+    if not boundaries:
+        return chosen
+    return [t for t in chosen if t.text not in WORDS] + choose(BOUNDARIES, groups)
+
+
+def neighbours(sequences: Sequences, count: int) -> tuple[Ints, Ints]:
+    """Return the items before and after each item where it is read; ``count`` stands for none."""
+    offsets, items, reads = sequences
+    before, after = (np.full(count, count, np.int64) for _ in range(2))
+    places = np.flatnonzero(reads)
+    starts = np.zeros(len(items) + 1, np.bool_)
+    starts[offsets] = True
+    inner = places[~starts[places]]
+    before[items[inner]] = items[inner - 1]
+    inner = places[~starts[places + 1]]
+    after[items[inner]] = items[inner + 1]
+    return before, after
+
+
 def ngram_dictionary(
-    examples: Sequence[Example], samples: Sequence[Ints], labels: int, size: int, min_documents: int
+    examples: Sequence[Example],
+    samples: Sequence[Ints],
+    labels: int,
+    size: int,
+    min_documents: int,
+    share: float = 0.0,
 ) -> NGramDictionary:
-    """Rank the N-grams of some joins by mutual information; keep those of enough documents."""
+    """Rank the N-grams of some joins by mutual information; keep those of enough documents.
+
+    With a ``share``, as in the article: all single words and tags, and that share of the longer
+    N-grams, ranked by the entropy of labels given them (its equation 7).
+    """
     counts = NGramCounts(labels)
     documents: dict[int, EdgeGrams] = {}
     for example, chosen in zip(examples, samples, strict=True):
         start, split, end = (edge[chosen] for edge in example.layout.edges())
         counts.add(example.facts.grams, start, split, end, example.gold[chosen])
         documents[id(example.facts)] = example.facts.grams
+    if share:
+        whole = counts.best(sys.maxsize, ranking="entropy", min_count=1).grams
+        return NGramDictionary(
+            tuple(
+                row if SLOTS[at % len(SLOTS)].n == 1 else row[: round(share * len(row))]
+                for at, row in enumerate(whole)
+            )
+        )
     ranked = counts.best(10 * size).grams
     spread: list[Counter[str]] = [Counter() for _ in SLOTS]
     for grams in documents.values():

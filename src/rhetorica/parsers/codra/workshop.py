@@ -45,17 +45,41 @@ class Workshop:
         return self._fit_pass(model, examples, "window" if window else "sentence", first, roots)
 
     def document(
-        self, model: DocumentModel, *, whole: bool = False, first: DocumentModel | None = None
+        self,
+        model: DocumentModel,
+        *,
+        whole: bool = False,
+        first: DocumentModel | None = None,
+        inside: SentenceModel | None = None,
     ) -> DocumentModel:
-        """Fit a model across sentences, or (``whole``) over EDUs."""
+        """Fit a model across sentences, or (``whole``) over EDUs.
+
+        In a second pass, the roots of base units are what ``inside``, the model of the first pass
+        inside sentences, says of documents that it has not seen.
+        """
+        known: dict[int, dict[tuple[int, int], int]] = {}
 
         def roots(half: DocumentModel, example: Example) -> Example:
-            known = self.lessons.roots[id(example.facts)]
+            if not known and inside is not None:
+                known.update(self._sentence_roots(inside))
             chart = half.chart(example.facts, example.layout)
-            return replace(example, roots=unit_roots(half, chart, known))
+            base = known.get(id(example.facts), {})
+            return replace(example, roots=unit_roots(half, chart, base))
 
         examples = partial(self.lessons.documents, whole=whole)
         return self._fit_pass(model, examples, "one stage" if whole else "document", first, roots)
+
+    def _sentence_roots(self, model: SentenceModel) -> dict[int, dict[tuple[int, int], int]]:
+        """Return the root labels of all ranges inside sentences, by the identity of the facts."""
+        examples = self.lessons.sentences()
+        found: dict[int, dict[tuple[int, int], int]] = {}
+        for half, example in zip(self._halves(model, examples, "sentence"), examples, strict=True):
+            labels = pass_roots(half, example.facts, example.layout).tolist()
+            edges = zip(
+                example.layout.unit_starts.tolist(), example.layout.unit_ends.tolist(), strict=True
+            )
+            found[id(example.facts)] = dict(zip(edges, labels, strict=True))
+        return found
 
     def _fit_pass(
         self,
@@ -109,5 +133,7 @@ class Workshop:
         if self.store is None:
             return None
         parses = [parse.id for parse in self.lessons.parses]
-        key = digest([name, asdict(model), parses, list(self.lessons.labels)])
+        lessons = self.lessons
+        limits = [lessons.chains, lessons.phrases, lessons.window_edus, lessons.tree_units]
+        key = digest([name, asdict(model), parses, list(lessons.labels), limits])
         return self.store / f"{name.replace(' ', '-')}-{key}.npz"
