@@ -11,12 +11,24 @@ from rhetorica.cli.common import tell
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Rerun a paper's experiments on open treebanks and print its tables.",
+    help="Rerun a paper's experiments, on its own corpus or on open ones, and print its tables.",
     rich_markup_mode="markdown",
 )
 
 
 Gum = Annotated[Path, typer.Option(help="GUM's folder.")]
+MaybeGum = Annotated[Path | None, typer.Option(help="GUM's folder.")]
+RstDt = Annotated[
+    Path | None,
+    typer.Option(
+        help="RST-DT's folder (LDC2002T07): the paper's own corpus. Choices are made on every "
+        "tenth document of TRAINING, TEST is scored once, published figures stand beside."
+    ),
+]
+Ptb = Annotated[
+    Path | None,
+    typer.Option(help="The Penn Treebank's folder (with wsj_NNNN.mrg), for RST-DT's syntax."),
+]
 Umuc = Annotated[Path | None, typer.Option(help="UMUC's folder.")]
 Work = Annotated[Path, typer.Option(help="Where finished trainings are kept, to go on from.")]
 Into = Annotated[
@@ -26,7 +38,9 @@ Into = Annotated[
 
 @app.command("li2014")
 def reproduce_li2014_command(
-    gum: Annotated[Path | None, typer.Option(help="GUM's folder.")] = None,
+    rst_dt: RstDt = None,
+    ptb: Ptb = None,
+    gum: MaybeGum = None,
     scidtb: Annotated[Path | None, typer.Option(help="SciDTB's folder.")] = None,
     work: Work = Path("runs/li2014"),
     epochs: int = 8,
@@ -34,25 +48,44 @@ def reproduce_li2014_command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Fine relations with all feature types only.")
     ] = False,
+    tried: Annotated[
+        bool, typer.Option("--tried", help="Only our own trials: the shipped settings, changed.")
+    ] = False,
 ) -> None:
-    """Make the analogues of Tables 3 to 8 of Li et al. (2014), in Markdown.
+    """Make Tables 3 to 8 of Li et al. (2014), in Markdown.
 
     Example: `rhetorica reproduce li2014 --gum gum/ --scidtb scidtb/ > tables.md`
-    """
-    from rhetorica.reproduce.li2014 import reproduce_li2014
 
-    given = {"scidtb": scidtb, "gum": gum}
-    folders = {name: folder for name, folder in given.items() if folder is not None}
-    if not folders:
-        raise typer.BadParameter("give --gum or --scidtb, or both")
+    Example: `rhetorica reproduce li2014 --rst-dt rst_discourse_treebank/ --ptb treebank_3/`
+    """
+    from rhetorica.reproduce.li2014 import reproduce_li2014, tried_table
+
+    folders = _given({"rst-dt": rst_dt, "scidtb": scidtb, "gum": gum}, ptb)
+    if tried:
+        typer.echo(tried_table(folders, work, epochs=epochs, tell=tell))
+        return
     typer.echo(
-        reproduce_li2014(folders, work, epochs=epochs, semantic=semantic, quick=quick, tell=tell)
+        reproduce_li2014(
+            folders, work, ptb=ptb, epochs=epochs, semantic=semantic, quick=quick, tell=tell
+        )
     )
+
+
+def _given(folders: dict[str, Path | None], ptb: Path | None = None) -> dict[str, Path]:
+    """Return the corpora that were named; at least one must be."""
+    if ptb is not None and folders.get("rst-dt") is None:
+        raise typer.BadParameter("--ptb gives RST-DT its syntax: give --rst-dt, too")
+    found = {name: folder for name, folder in folders.items() if folder is not None}
+    if not found:
+        raise typer.BadParameter(f"give one of {', '.join(f'--{name}' for name in folders)}")
+    return found
 
 
 @app.command("heilman-sagae2015")
 def reproduce_heilman_sagae_command(
-    gum: Gum,
+    rst_dt: RstDt = None,
+    ptb: Ptb = None,
+    gum: MaybeGum = None,
     umuc: Umuc = None,
     work: Work = Path("runs/heilman-sagae2015"),
     into: Into = None,
@@ -60,20 +93,38 @@ def reproduce_heilman_sagae_command(
         bool, typer.Option(help="Train without each group of features, too.")
     ] = True,
 ) -> None:
-    """Make the analogues of the tables of Heilman & Sagae (2015), in Markdown.
+    """Make the tables of Heilman & Sagae (2015), segmenter and parser, in Markdown.
 
     Example: `rhetorica reproduce heilman-sagae2015 --gum gum/ --umuc umuc/ > tables.md`
+
+    Example: `rhetorica reproduce heilman-sagae2015 --rst-dt rst_dt/ --ptb treebank_3/`
     """
     from rhetorica.reproduce.heilman_sagae2015 import reproduce_heilman_sagae
 
-    tables = reproduce_heilman_sagae(gum, work, umuc=umuc, ablation=ablation, tell=tell)
+    _given({"rst-dt": rst_dt, "gum": gum}, ptb)
+    tables = reproduce_heilman_sagae(
+        gum, work, umuc=umuc, rst_dt=rst_dt, ptb=ptb, ablation=ablation, tell=tell
+    )
     _show(tables, into, "heilman-sagae2015")
 
 
 @app.command("dplp2014")
 def reproduce_dplp_command(
-    gum: Gum,
+    rst_dt: RstDt = None,
+    ptb: Ptb = None,
+    gum: MaybeGum = None,
     work: Work = Path("runs/dplp2014"),
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="Text file of word vectors (a word, then its numbers), for row 5."),
+    ] = None,
+    taus: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Values of tau to try, with commas; else the paper's on RST-DT, 1 on GUM.",
+        ),
+    ] = "",
     picture: Annotated[
         Path | None,
         typer.Option(help="Only draw the map of words (Figure 4), as SVG into this file."),
@@ -86,9 +137,11 @@ def reproduce_dplp_command(
     ] = False,
     umuc: Annotated[Path | None, typer.Option(help="UMUC's folder, for --shipped.")] = None,
 ) -> None:
-    """Make the analogues of Table 3 and Figures 3 and 4 of Ji & Eisenstein (2014).
+    """Make Table 3 and Figures 3 and 4 of Ji & Eisenstein (2014).
 
     Example: `rhetorica reproduce dplp2014 --gum gum/ > tables.md`
+
+    Example: `rhetorica reproduce dplp2014 --rst-dt rst_dt/ --vectors vectors.txt`
 
     Example: `rhetorica reproduce dplp2014 --gum gum/ --picture words.svg`
     """
@@ -102,12 +155,18 @@ def reproduce_dplp_command(
         word_map,
     )
 
-    if shipped:
+    folders = _given({"rst-dt": rst_dt, "gum": gum}, ptb)
+    if (shipped or picture) and gum is None:
+        raise typer.BadParameter("--shipped and --picture are of GUM: give --gum")
+    if shipped and gum:
         typer.echo(shipped_table({"gum": gum} | ({"umuc": umuc} if umuc else {})))
         typer.echo(search_table(gum))
         return
-    if picture is None:
-        typer.echo(reproduce_dplp2014(gum, work, tell=tell))
+    if picture is None or gum is None:
+        tried = [float(value) for value in taus.split(",") if value.strip()]
+        typer.echo(
+            reproduce_dplp2014(folders, work, ptb=ptb, vectors=vectors, taus=tried, tell=tell)
+        )
         return
     found = word_map(gum, nmf=nmf)
     space = "NMF" if nmf else "the learned projection"
@@ -122,7 +181,9 @@ def reproduce_dplp_command(
 
 @app.command("codra2015")
 def reproduce_codra_command(
-    gum: Gum,
+    rst_dt: RstDt = None,
+    ptb: Ptb = None,
+    gum: MaybeGum = None,
     umuc: Umuc = None,
     work: Work = Path("runs/codra2015"),
     into: Into = None,
@@ -130,22 +191,25 @@ def reproduce_codra_command(
         Path | None, typer.Option(help="Draw the confusion matrix (Figure 18), as SVG.")
     ] = None,
 ) -> None:
-    """Make the analogues of Tables 4 to 9 and Figure 18 of Joty, Carenini & Ng (2015).
+    """Make Tables 3 to 9 and Figure 18 of Joty, Carenini & Ng (2015), segmenter included.
 
     Example: `rhetorica reproduce codra2015 --gum gum/ --picture confusion.svg > tables.md`
+
+    Example: `rhetorica reproduce codra2015 --rst-dt rst_dt/ --ptb treebank_3/ > tables.md`
     """
     from rhetorica.files import write_text
     from rhetorica.render.matrix import confusion_chart
     from rhetorica.reproduce.codra2015 import reproduce_codra2015
 
-    folders = {"gum": gum} | ({"umuc": umuc} if umuc else {})
-    tables, counts = reproduce_codra2015(folders, work, tell=tell)
+    folders = _given({"rst-dt": rst_dt, "gum": gum, "umuc": umuc}, ptb)
+    tables, counts = reproduce_codra2015(folders, work, ptb=ptb, tell=tell)
     if picture:
         totals: dict[str, int] = {}
         for (name, _), count in counts.items():
             totals[name] = totals.get(name, 0) + count
         names = sorted(totals, key=lambda name: -totals[name])
-        title = "Relations of spans found by TSP 1-1 on GUM dev: gold (rows), predicted (columns)"
+        corpus = "RST-DT test" if rst_dt else "GUM dev"
+        title = f"Relations of spans found by TSP 1-1 on {corpus}: gold (rows), predicted (columns)"
         write_text(picture, confusion_chart(names, counts, title=title))
     _show(tables, into, "codra2015")
 

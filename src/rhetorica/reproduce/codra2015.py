@@ -1,9 +1,11 @@
-"""The analogues of Tables 4 to 9 and Figure 18 of Joty, Carenini & Ng (2015), on GUM and UMUC dev.
+"""Tables 3 to 9 and Figure 18 of Joty, Carenini & Ng (2015).
 
-The rows named as in the article have its features only (the seven groups of Table 1), its
-objective and two passes; "ours" adds the eighth group, has one pass and learns from whole trees
-("ours, joins": from single joins). Every model is kept in a working folder, and rows share models,
-so an interrupted run goes on where it stopped.
+On RST-DT they stand beside the published figures: models learn from all of TRAINING, and TEST is
+scored once; elsewhere (GUM, UMUC) dev is scored. The rows named as in the article have its features
+only (the seven groups of Table 1), its objective and two passes (CRF-O: one); "ours" adds the
+eighth group, has one pass and learns from whole trees ("ours, joins": from single joins). Every
+model is kept in a working folder, and rows share models, so an interrupted run goes on where it
+stopped.
 """
 
 from __future__ import annotations
@@ -18,28 +20,29 @@ from typing import Any
 from rhetorica.document import Document
 from rhetorica.evaluate import Key, Report, oracle_scores, parseval
 from rhetorica.evaluate.align import squeeze
+from rhetorica.evaluate.labelling import counts as label_counts
 from rhetorica.evaluate.significance import paired_bootstrap
-from rhetorica.parsers.codra.features import GROUPS
-from rhetorica.parsers.codra.parser import CodraParser, Settings
+from rhetorica.parsers.codra.parser import PAPER, PAPER_GROUPS, CodraParser, Settings
 from rhetorica.parsers.codra.rerank import K
 from rhetorica.parsers.codra.units import runs
 from rhetorica.parses import Parse
-from rhetorica.pipeline import load_segmenter
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.reproduce.runs import Runs
-from rhetorica.reproduce.tables import percent, signature, table
+from rhetorica.reproduce.tables import beside, signature, table
 from rhetorica.segmenters.boundaries import cut
+from rhetorica.segmenters.crf import CRFSegmenter
+from rhetorica.segmenters.logistic import LogisticSegmenter
+from rhetorica.settings import plain
 from rhetorica.train.treebank import read_treebank
 from rhetorica.trees import Join, RSTTree
 
-PAPER = GROUPS[:-1]
 FIGURES: tuple[parseval.Figure, ...] = ("span", "nuclearity", "relation")
 KS = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30)
 FEWEST = 10
 """With fewer documents to draw from, a bootstrap says nothing."""
 
 INSIDE = ("sentence",)
-OURS: dict[str, Any] = {"groups": GROUPS, "objective": "trees", "passes": 1}
+OURS: dict[str, Any] = {name: value for name, value in plain(Settings()).items() if name in PAPER}
 RERANKED: dict[str, Any] = {**OURS, "rerank": K}
 ROWS: dict[str, dict[str, Any]] = {
     "CRF-O": {"stages": "one", "passes": 1},
@@ -60,7 +63,7 @@ DOCUMENT_STEPS = ("organization", "ngrams", "chains", "context", "substructure")
 
 def settings(**changes: Any) -> Settings:
     """Return the paper's setting with some changes; groups decide whether there are two passes."""
-    values: dict[str, Any] = {"groups": PAPER, "objective": "joins", "passes": 2, **changes}
+    values: dict[str, Any] = {**PAPER, **changes}
     if values["objective"] == "joins":
         # The likelihood of single joins is a smaller number than that of trees.
         values.setdefault("document_l2", 5.0)
@@ -71,7 +74,12 @@ def settings(**changes: Any) -> Settings:
 
 @dataclass(frozen=True)
 class Experiments(Runs):
-    """Parsers of one treebank, trained once, and what they say of its dev documents."""
+    """Parsers of one treebank, trained once, and what they say of its dev documents.
+
+    ``published`` tells that figures of the article are of the same documents.
+    """
+
+    published: bool = False
 
     def parser(
         self, *, parts: Sequence[str] = ("sentence", "document"), **changes: Any
@@ -81,7 +89,7 @@ class Experiments(Runs):
         return CodraParser(settings(**changes)).fit(
             self.treebank.train,
             coarse=self.treebank.relations.coarse,
-            store=self.folder / self.treebank.name,
+            store=self.folder / self.treebank.fingerprint,
             tell=self.tell,
             parts=parts,
         )
@@ -111,12 +119,21 @@ class Experiments(Runs):
                     preds.append(pred)
         return golds, preds
 
-    @cached_property
-    def segmented(self) -> list[Document]:
-        """The dev documents with the EDUs of the CRF segmenter, on the corpus's syntax."""
-        crf = load_segmenter("crf", "gum")
+    def segmenter(self, name: str) -> CRFSegmenter | LogisticSegmenter:
+        """Train a segmenter on the same documents, or recall it."""
+        kind: Any = {"logistic": LogisticSegmenter, "crf": CRFSegmenter}[name]
+
+        def train(path: Path) -> None:
+            kind().fit([parse.document for parse in self.treebank.train], tell=self.tell).save(path)
+
+        found: CRFSegmenter | LogisticSegmenter = self.model({"segmenter": name}, train, kind.load)
+        return found
+
+    def segmented(self, name: str = "logistic") -> list[Document]:
+        """Return the dev documents with the EDUs of a segmenter, on the corpus's syntax."""
+        model = self.segmenter(name)
         docs = [parse.document for parse in self.treebank.dev]
-        return [cut(doc, crf.boundaries(doc), threshold=crf.threshold).document for doc in docs]
+        return [cut(doc, model.boundaries(doc), threshold=model.threshold).document for doc in docs]
 
 
 def gold_sentences(parse: Parse) -> list[Parse | None]:
@@ -151,37 +168,88 @@ def leaky(parses: Sequence[Parse]) -> tuple[int, int]:
     return several, without
 
 
-def confusion(golds: Sequence[Parse], preds: Sequence[Parse], coarse: Callable[[str], str]) -> Any:
-    """Count the relations of joins whose span was found: (gold, predicted) (Figure 18)."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for gold, pred in zip(golds, preds, strict=True):
-        known = {(join.start, join.end): join.relation for join in pred.tree.joins}
-        for join in gold.tree.joins:
-            if (join.start, join.end) in known:
-                counts[coarse(join.relation), coarse(known[join.start, join.end])] += 1
-    return counts
+def confusion(
+    golds: Sequence[Parse], preds: Sequence[Parse], coarse: Callable[[str], str]
+) -> Counter[tuple[str, str]]:
+    """Count the relations of constituents (as in Table 2) that were found: (gold, predicted)."""
+    found = (
+        label_counts(gold, pred, units="rst", labels=coarse)
+        for gold, pred in zip(golds, preds, strict=True)
+    )
+    return sum((one.pairs for one in found), Counter())
 
 
 def reproduce_codra2015(
-    folders: Mapping[str, Path], work: Path, *, tell: Tell = nothing
+    folders: Mapping[str, Path], work: Path, *, ptb: Path | None = None, tell: Tell = nothing
 ) -> tuple[str, Counter[tuple[str, str]]]:
     """Run all experiments; return the tables as Markdown, and Figure 18's counts.
 
-    ``folders`` are those of ``gum`` and, if wanted, of ``umuc`` (Tables 4 to 6 only).
+    ``folders`` are those of ``rst-dt``, ``gum`` and ``umuc`` (Tables 3 to 6 only); ``ptb`` is the
+    Penn Treebank's, for RST-DT's syntax.
     """
     parts = []
     counts: Counter[tuple[str, str]] = Counter()
     for name, folder in folders.items():
-        runs_ = Experiments(read_treebank(name, folder), work, tell)
-        parts.append(f"### {name} dev\n\n{_leaky_line(runs_)}\n")
-        parts += [_table4(runs_), _table5(runs_)]
+        theirs = name == "rst-dt"
+        treebank = read_treebank(
+            name, folder, ptb=ptb if theirs else None, constituency=True, test=theirs
+        ).final()
+        runs_ = Experiments(treebank, work, tell, published=theirs)
+        parts.append(f"### {name} {treebank.part}\n\n{_leaky_line(runs_)}\n")
+        if theirs:
+            parts.append("In brackets: the published figure, and the difference from it.\n")
+        parts += [_table3(runs_), _table4(runs_), _table5(runs_)]
         table, preds = _table6(runs_)
         parts.append(table)
-        if name == "gum":
+        if name != "umuc":
             coarse = runs_.treebank.relations.coarse
-            counts = confusion(runs_.treebank.dev, preds["TSP 1-1"], coarse)
+            counts = counts or confusion(runs_.treebank.dev, preds["TSP 1-1"], coarse)
             parts += [_table7(runs_), _table8(runs_), _table9(runs_)]
     return "\n".join(parts), counts
+
+
+TABLE3 = (88.0, 92.3, 90.1)
+TABLE4 = {"CRF-NC": (95.1, 87.7, 76.6), "PAR-S": (96.5, 89.4, 79.8)}
+TABLE5 = {"PAR-S": ((80.8, 84.0, 82.4), (75.2, 78.1, 76.6), (66.1, 68.8, 67.5))}
+TABLE6 = {
+    "CRF-O": (77.02, 63.84, 48.46),
+    "CRF-T": (81.34, 66.52, 53.01),
+    "TSP 1-1": (82.56, 68.32, 55.83),
+    "TSP SW": (83.84, 68.90, 55.87),
+}
+TABLE7 = {"PAR-S": (79.77, 84.42, 86.55, 87.68, 88.09, 90.37, 91.74, 92.57, 92.95, 93.22)}
+TABLE8 = {"TSP 1-1": (55.83, 56.52, 56.67, 56.80, 56.91, 57.23, 57.54, 57.65, 57.67, 57.74)}
+TABLE9 = {
+    "sentences": (
+        (91.3, 78.2, 66.2), (92.1, 80.3, 68.1), (93.3, 83.8, 74.1), (94.6, 86.8, 76.3),
+        (96.5, 89.4, 79.8),
+    ),
+    "documents": (
+        (74.2, 60.6, 46.3), (75.8, 63.7, 50.1), (78.5, 65.6, 52.4), (80.9, 66.9, 53.6),
+        (82.6, 68.3, 55.8),
+    ),
+}  # fmt: skip
+"""Published: precision, recall, F (3); span, nuclearity, relation by RST-Parseval (4 to 6, 9); by
+number of trees (7, 8)."""
+
+
+def _table3(experiments: Experiments) -> str:
+    rows, notes = [], ""
+    for name in ("logistic", "crf"):
+        docs = experiments.segmented(name)
+        report = experiments.treebank.score(Parse(doc) for doc in docs)
+        counts = report["segmentation", "inside", "starts"]
+        known = TABLE3 if experiments.published and name == "logistic" else (None,) * 3
+        shares = (100 * value for value in (counts.precision, counts.recall, counts.f1))
+        rows.append((f"`{name}`", *map(beside, shares, known, (1,) * 3)))
+        notes = signature(report, "inside", "segmentation", "starts")
+    return table(
+        "**Table 3**: segmenters of the same documents, boundaries inside sentences; `logistic` is "
+        "the article's.",
+        ("segmenter", "precision", "recall", "F"),
+        rows,
+        notes,
+    )
 
 
 def _leaky_line(experiments: Experiments) -> str:
@@ -202,7 +270,11 @@ def _table4(experiments: Experiments) -> str:
     }
     reports = {name: experiments.sentence_report(p, docs) for name, p in rows.items()}
     return _scores_table(
-        "**Table 4**: inside sentences, gold EDUs, RST-Parseval.", reports, "rst", against="CRF-NC"
+        "**Table 4**: inside sentences, gold EDUs, RST-Parseval.",
+        reports,
+        "rst",
+        against="CRF-NC",
+        known=TABLE4 if experiments.published else {},
     )
 
 
@@ -210,13 +282,17 @@ def _table5(experiments: Experiments) -> str:
     rows, notes = [], ""
     for name, changes in (("PAR-S", {}), ("ours", OURS)):
         parser = experiments.parser(parts=INSIDE, **changes)
-        report = experiments.sentence_report(parser, experiments.segmented)
+        report = experiments.sentence_report(parser, experiments.segmented())
         counts = [report["parseval", "rst", figure] for figure in FIGURES]
         shares = [(found.precision, found.recall, found.f1) for found in counts]
-        rows.append((name, *(" / ".join(percent(x, 1) for x in each) for each in shares)))
+        known = TABLE5.get(name) if experiments.published else None
+        row = [name]
+        for ours, theirs in zip(shares, known or ((None,) * 3,) * 3, strict=True):
+            row.append(" / ".join(beside(100 * x, y, 1) for x, y in zip(ours, theirs, strict=True)))
+        rows.append(row)
         notes = signature(report, "rst")
     return table(
-        "**Table 5**: inside sentences, automatic EDUs (CRF segmenter), RST-Parseval, P / R / F.",
+        "**Table 5**: inside sentences, EDUs of `logistic` (Table 3), RST-Parseval, P / R / F.",
         ("parser", *FIGURES),
         rows,
         notes,
@@ -237,6 +313,7 @@ def _table6(experiments: Experiments) -> tuple[str, dict[str, list[Parse]]]:
                 reports,
                 "rst",
                 against="TSP 1-1",
+                known=TABLE6 if experiments.published else {},
             ),
             _scores_table("The same by original Parseval.", reports, "original", against="TSP 1-1"),
         ]
@@ -255,7 +332,11 @@ def _table7(experiments: Experiments) -> str:
     chosen = _oracle(experiments, *experiments.sentence_pairs(reranker, docs))[0]
     first, best = rows["ours"][0], rows["ours"][KS.index(K)]
     share = (chosen - first) / (best - first) if best > first else 0.0
-    table = _oracle_table("**Table 7**: oracle of k-best trees of sentences, gold EDUs.", rows)
+    table = _oracle_table(
+        "**Table 7**: oracle of k-best trees of sentences, gold EDUs.",
+        rows,
+        TABLE7 if experiments.published else {},
+    )
     return (
         f"{table}\nThe tree that the reranker chooses among the first {K} of ours has "
         f"{100 * chosen:.2f}: {100 * share:.0f} % of the way from the first to the best of them.\n"
@@ -269,7 +350,11 @@ def _table8(experiments: Experiments) -> str:
         parser = experiments.parser(**ROWS[name])
         preds = [parser(parse.document, kbest=max(KS)) for parse in golds]
         rows[name] = _oracle(experiments, golds, preds)
-    return _oracle_table("**Table 8**: oracle of k-best trees of documents, gold EDUs.", rows)
+    return _oracle_table(
+        "**Table 8**: oracle of k-best trees of documents, gold EDUs.",
+        rows,
+        TABLE8 if experiments.published else {},
+    )
 
 
 def _oracle(
@@ -279,11 +364,16 @@ def _oracle(
     return [scores[k - 1].mean for k in KS]
 
 
-def _oracle_table(title: str, rows: Mapping[str, Sequence[float]]) -> str:
+def _oracle_table(
+    title: str, rows: Mapping[str, Sequence[float]], known: Mapping[str, Sequence[float]]
+) -> str:
     return table(
         f"{title} Mean F of the relation figure of RST-Parseval (their equation 15).",
         ("k", *map(str, KS)),
-        [(name, *map(percent, means)) for name, means in rows.items()],
+        [
+            (name, *map(beside, (100 * mean for mean in means), known.get(name, (None,) * len(KS))))
+            for name, means in rows.items()
+        ],
     )
 
 
@@ -294,14 +384,14 @@ def _table9(experiments: Experiments) -> str:
         groups = SENTENCE_STEPS[:last]
         name = f"{'+ ' if last > 1 else ''}{groups[-1]}"
         every = last == len(SENTENCE_STEPS)
-        parser = experiments.parser(parts=INSIDE, groups=PAPER if every else groups)
+        parser = experiments.parser(parts=INSIDE, groups=PAPER_GROUPS if every else groups)
         inside[name] = experiments.sentence_report(parser, docs)
     across = {}
     full = experiments.parser(parts=INSIDE)
     for last in range(1, len(DOCUMENT_STEPS) + 1):
         groups = ("structure", *DOCUMENT_STEPS[:last])
         every = last == len(DOCUMENT_STEPS)
-        parser = experiments.parser(parts=("document",), groups=PAPER if every else groups)
+        parser = experiments.parser(parts=("document",), groups=PAPER_GROUPS if every else groups)
         # The sentences' trees are those of all groups: only the second stage is compared.
         mixed = parser.with_sentences_of(full)
         name = f"{'+ ' if last > 1 else ''}{groups[-1]}"
@@ -309,14 +399,36 @@ def _table9(experiments: Experiments) -> str:
         across[name] = experiments.treebank.score(preds)
     return "\n".join(
         [
-            _scores_table("**Table 9**, sentences: groups of features.", inside, "rst"),
-            _scores_table("**Table 9**, documents (TSP 1-1): groups of features.", across, "rst"),
+            _scores_table(
+                "**Table 9**, sentences: groups of features.",
+                inside,
+                "rst",
+                known=_by_row(experiments, inside, "sentences"),
+            ),
+            _scores_table(
+                "**Table 9**, documents (TSP 1-1): groups of features.",
+                across,
+                "rst",
+                known=_by_row(experiments, across, "documents"),
+            ),
         ]
     )
 
 
+def _by_row(
+    experiments: Experiments, rows: Mapping[str, Report], part: str
+) -> dict[str, tuple[float, ...]]:
+    """Return Table 9's figures under the names of our rows."""
+    return dict(zip(rows, TABLE9[part], strict=True)) if experiments.published else {}
+
+
 def _scores_table(
-    title: str, reports: Mapping[str, Report], variant: str, *, against: str | None = None
+    title: str,
+    reports: Mapping[str, Report],
+    variant: str,
+    *,
+    against: str | None = None,
+    known: Mapping[str, Sequence[float]] | None = None,
 ) -> str:
     """Write a table; figures that differ from the named row's (p < 0.01, bootstrap) get a star."""
     few = len(next(iter(reports.values())).documents) < FEWEST
@@ -325,10 +437,11 @@ def _scores_table(
     rows = []
     for name, report in reports.items():
         row = [name]
-        for figure in (*FIGURES, "full"):
+        theirs = (*(known or {}).get(name, (None,) * 3), None)
+        for figure, other in zip((*FIGURES, "full"), theirs, strict=True):
             key = ("parseval", variant, figure)
             differs = against and name != against and _differs(report, reports[against], key)
-            row.append(percent(report[key].f1) + ("*" if differs else ""))
+            row.append(beside(100 * report[key].f1, other) + ("*" if differs else ""))
         rows.append(row)
     first = next(iter(reports.values()))
     columns = ("parser", *FIGURES, "full")

@@ -1,4 +1,8 @@
-"""Trainings that are made once: each is kept in a folder, under the hash of what was trained."""
+"""Trainings that are made once: each is kept in a folder, under the hash of what was trained.
+
+To it belong the documents as they are analysed, the settings and the version of the package, so
+that no table has rows of two versions.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from typing import Any, TypeVar
 from rhetorica.files import digest, write_text
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.train.treebank import Treebank
+from rhetorica.version import __version__
 
 Model = TypeVar("Model")
 
@@ -48,7 +53,7 @@ class Experiments:
         return load(path)
 
     def _path(self, setting: Mapping[str, Any], suffix: str) -> Path:
-        return self.folder / f"{digest([self.name, dict(setting)])}{suffix}"
+        return self.folder / f"{digest([__version__, self.name, dict(setting)])}{suffix}"
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Runs:
 
     @property
     def _kept(self) -> Experiments:
-        return Experiments(self.treebank.name, self.folder, self.tell)
+        return Experiments(self.treebank.fingerprint, self.folder, self.tell)
 
     def figures(
         self, setting: Mapping[str, Any], train: Callable[[], Mapping[str, Any]]

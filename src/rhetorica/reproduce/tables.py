@@ -52,6 +52,17 @@ def arcs(found: Found) -> str:
     return " / ".join(percent(f1(found, "attachment", kind, "arcs")) for kind in kinds)
 
 
+def beside(found: float, published: float | None, digits: int = 2) -> str:
+    """Write a figure (percent) with the published one and the difference, where there is one.
+
+    >>> beside(74.1, 74.55), beside(74.1, None)
+    ('74.10 (74.55, -0.45)', '74.10')
+    """
+    if published is None:
+        return f"{found:.{digits}f}"
+    return f"{found:.{digits}f} ({published:.{digits}f}, {found - published:+.{digits}f})"
+
+
 def signature(
     found: Found, variant: str = "original", metric: str = "parseval", figure: str = "span"
 ) -> str:
@@ -77,6 +88,52 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
 
 def _row(values: Sequence[object]) -> str:
     return f"| {' | '.join(map(str, values))} |"
+
+
+Cells = tuple[str, ...]
+
+
+def read_tables(text: str) -> dict[Cells, dict[str, list[Cells]]]:
+    r"""Return the rows of all Markdown tables, by the columns of their table and their first cell.
+
+    >>> read_tables("| parser | full |\n|---|---|\n| ours | 50.00 |\n")
+    {('parser', 'full'): {'ours': [('50.00',)]}}
+    """
+    found: dict[Cells, dict[str, list[Cells]]] = {}
+    columns: Cells | None = None
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            columns = None
+            continue
+        row = tuple(cell.strip() for cell in line.strip("|\n ").split(" | "))
+        if columns is None:
+            columns = row
+            found.setdefault(columns, {})
+        elif not set(line) <= set("|-: "):
+            found[columns].setdefault(row[0], []).append(row[1:])
+    return found
+
+
+def moved(page: str, printed: str) -> list[str]:
+    """Return what a page has otherwise than a command prints: rows that changed, or are not there.
+
+    Tables are known by their columns, rows by their first cell; rows of the same name are taken in
+    order.
+    """
+    known = read_tables(page)
+    lines: list[str] = []
+    for columns, rows in read_tables(printed).items():
+        if columns not in known:
+            lines.append(f"no table with the columns {' | '.join(columns)}")
+            continue
+        for name, values in rows.items():
+            theirs = known[columns].get(name, [])
+            for row in values:
+                if row not in theirs:
+                    before = theirs[0] if len(theirs) == 1 else None
+                    was = f"was {' | '.join(before)}" if before else "was not there"
+                    lines.append(f"{name}: {' | '.join(row)} ({was})")
+    return lines
 
 
 def write_into(page: Path, mark: str, tables: str) -> None:

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +18,7 @@ from rhetorica.corpora import read_corpus
 from rhetorica.document import Document
 from rhetorica.errors import RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
+from rhetorica.files import digest
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet, relation_set
 from rhetorica.text import annotate_all
@@ -48,6 +51,24 @@ class Treebank:
             return self
         train = [*self.train, *self.dev]
         return Treebank(self.name, train, self.test, self.relations, "test")
+
+    def automatic(self) -> Treebank:
+        """Return the same documents with sentences, paragraphs and syntax of our own."""
+        train, dev, test = (
+            with_syntax(parses, predicted=True) for parses in (self.train, self.dev, self.test)
+        )
+        return replace(self, train=train, dev=dev, test=test)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells trainings on these documents, as they are analysed, from other trainings."""
+        words = (
+            (token.tag, token.head, token.start)
+            for parse in (*self.train, *self.dev)
+            for token in parse.document.tokens
+        )
+        counts = [len(parse.document.edus) for parse in (*self.train, *self.dev)]
+        return digest([self.name, self.part, counts, zlib.crc32(repr(list(words)).encode())])
 
     def score(
         self,
