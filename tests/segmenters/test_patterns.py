@@ -11,6 +11,7 @@ from rhetorica.document import Document, Span, Token
 from rhetorica.errors import RepairWarning
 from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
+from rhetorica.learn.crfsuite import open_tagger
 from rhetorica.segmenters.crf import BEGIN, CRFSegmenter
 from rhetorica.segmenters.logistic import (
     LogisticSegmenter,
@@ -129,7 +130,7 @@ def test_the_best_sequence_is_cut() -> None:
     for iterations in (1, 3, 8):
         model = CRFSegmenter(decoding="viterbi", iterations=iterations, min_count=1, l1=0.0)
         model.fit(docs)
-        tagger = model._tagger()
+        tagger = open_tagger(model.weights_)
         for doc in docs:
             said = [p > model.threshold for p in model.boundaries(doc)]
             for sentence, features in model._features(doc):
