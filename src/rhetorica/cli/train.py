@@ -121,7 +121,6 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
 
 
 def _neural() -> Callable[..., None]:
-    folder = Annotated[Path, typer.Option(metavar="DIR")]
     optional = Annotated[Path | None, typer.Option(metavar="DIR")]
     about_encoder = (
         "Folder with `model.safetensors` and `vocab.txt` of the encoder that `--encoder` names."
@@ -131,11 +130,13 @@ def _neural() -> Callable[..., None]:
         "Parser from whose opinion of trees to learn, too: `ensemble`, or `neural:MODEL`. What it "
         "says of each document is kept in the folder `lessons`."
     )
+    about_heads = "Model folder of another language, whose heads to begin with."
     about_silver = "CoNLL-U files that teach segmentation and syntax: English-EWT, AMALGUM."
     own = {
         "pretrained": (Annotated[Path, typer.Option(help=about_encoder)], Parameter.empty),
-        "gum": (folder, Parameter.empty),
         "out": (Out, Parameter.empty),
+        "gum": (optional, None),
+        "gcdt": (optional, None),
         "umuc": (optional, None),
         "scidtb": (optional, None),
         "silver": (Annotated[list[Path] | None, typer.Option(help=about_silver)], None),
@@ -144,12 +145,16 @@ def _neural() -> Callable[..., None]:
             None,
         ),
         "teacher": (Annotated[str, typer.Option(metavar="PARSER", help=about_teacher)], ""),
+        "heads": (Annotated[Path | None, typer.Option(metavar="DIR", help=about_heads)], None),
     }
 
     def run(given: dict[str, Any]) -> None:
         from rhetorica.train.neural import train_neural
 
-        corpora = {name: given[name] for name in ("gum", "umuc", "scidtb") if given[name]}
+        names = ("gum", "gcdt", "umuc", "scidtb")
+        corpora = {name: given[name] for name in names if given[name]}
+        if len({"gum", "gcdt"} & {*corpora}) != 1:
+            raise typer.BadParameter("give the trees of one language: --gum or --gcdt")
         rest = {name: value for name, value in given.items() if name not in own}
         with training() as tell:
             model = train_neural(
@@ -157,6 +162,7 @@ def _neural() -> Callable[..., None]:
                 corpora,
                 given["out"],
                 start=given["start"],
+                heads=given["heads"],
                 silver=given["silver"] or (),
                 teacher=given["teacher"],
                 tell=tell,

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.errors import ModelError
-from rhetorica.learn.links import log_softmax
+from rhetorica.learn.links import log_softmax, sigmoid
 from rhetorica.models import store
 from rhetorica.parsers.neural.units import Units, edu_features, span_features
 from rhetorica.parsers.neural.windows import fill_windows, owned_ranges, stitch, window_starts
@@ -217,7 +217,7 @@ class Network:
         """Make the network of a model folder."""
         config = Config.of(state.config)
         weights = {name: value.astype(np.float32) for name, value in state.arrays.items()}
-        tokenizer = WordPiece(state.file("vocab.txt").decode("utf-8").splitlines())
+        tokenizer = WordPiece.read(state.file("vocab.txt").decode("utf-8"))
         encoder = Encoder(state.files[config.encoder], tokenizer, **config.of_encoder)
         known = "lemmas.json" in state.files
         lemmas = Lemmas(json.loads(state.file("lemmas.json")) if known else {})
@@ -255,6 +255,16 @@ class Network:
                 z += part
         logits = affine(relu(z), w, "marker.out")[:, 4 * source : 4 * source + 4]
         return softmax(logits / self.config.mark_temperature)
+
+    def word_starts(self, states: Floats) -> Floats:
+        """Return the probability that a word begins at each piece, where there are no spaces."""
+        logits = affine(states, self.weights, "words")[:, 0]
+        return sigmoid(logits.astype(np.float64)).astype(np.float32)
+
+    @property
+    def unspaced(self) -> bool:
+        """Whether the model finds words by itself, in a language without spaces between them."""
+        return "words.weight" in self.weights
 
     def edus(self, states: Floats, units: Units, source: int = 0) -> Floats:
         """Return the vectors of the EDUs, (EDUs, dimensions)."""

@@ -42,14 +42,15 @@ _BLANK_LINE = 3
 class NeuralParser(Stored):
     """Parses text or documents; made by `load`.
 
-    ``scheme`` chooses the annotation scheme: "gum" gives RST trees (and dependencies from them),
-    "scidtb" gives SciDTB's dependency trees. Both share encoder and segmentation style of their
-    corpus.
+    ``scheme`` chooses the annotation scheme: that of the treebank, the first of the model's sources
+    ("gum", Chinese "gcdt"), gives RST trees and dependencies from them, "scidtb" gives SciDTB's
+    dependency trees. They share the encoder; each has the segmentation style of its corpus.
     """
 
     name = "neural"
 
-    def __init__(self, network: Network, *, scheme: str = "gum", name: str = name) -> None:
+    def __init__(self, network: Network, *, scheme: str = "", name: str = name) -> None:
+        scheme = scheme or network.config.sources[0]
         if scheme not in network.config.sources:
             raise UnknownName("scheme", scheme, network.config.sources)
         self.network, self.scheme, self.name = network, scheme, name
@@ -58,7 +59,7 @@ class NeuralParser(Stored):
     @classmethod
     def from_state(cls, state: State) -> NeuralParser:
         """Make the parser of a model folder."""
-        return cls(Network.from_state(state), scheme=(*state.config.treebanks, "gum")[0])
+        return cls(Network.from_state(state), scheme=(*state.config.treebanks, "")[0])
 
     def __call__(self, text: str | Document, *, kbest: int = 1) -> Parse:
         """Parse one text; with ``kbest`` above 1, add the most probable trees."""
@@ -74,7 +75,8 @@ class NeuralParser(Stored):
     def ballot(self, doc: Document) -> Ballot:
         """Return the probabilities of all likely joins of a document, and of their labels."""
         if self.scheme == "scidtb":
-            raise UnknownName("scheme with votes for joins", self.scheme, ("gum",))
+            trees = self.network.config.sources[:1]
+            raise UnknownName("scheme with votes for joins", self.scheme, trees)
         doc, units, states, _ = self._segment(self._given(doc))
         count = len(units)
         labels = tuple(Label(*label) for label in self.network.config.joins)
@@ -95,7 +97,9 @@ class NeuralParser(Stored):
     def like(self, *, threads: int | None = None, **changes: Any) -> NeuralParser:
         """Return one that shares the network, with another scheme or number of threads."""
         network = self.network if threads is None else self.network.with_threads(threads)
-        return NeuralParser(network, **{"scheme": self.scheme, "name": self.name, **changes})
+        twin = NeuralParser(network, **{"scheme": self.scheme, "name": self.name, **changes})
+        twin.language = self.language
+        return twin
 
     def segment(self, text: str | Document) -> Parse:
         """Find EDUs, sentences and paragraphs only."""

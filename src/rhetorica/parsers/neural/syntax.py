@@ -1,13 +1,15 @@
 """Text -> words, sentences, tags, lemmas and dependencies, by the neural model's own encoder.
 
 The twin of the syntax heads in `rhetorica.train.neural.model`. Words are cut by rule
-(`rhetorica.text.words`), sentences begin where the segmentation head says so, tags and heads are
-read off the states of a word's first and last piece, and each sentence gets the best tree of all
+(`rhetorica.text.words`) or, in languages without spaces, by a head of their own; sentences begin
+where the segmentation head says so, tags and heads are read off the states of a word's first and
+last piece, and each sentence gets the best tree of all
 (`rhetorica.decode.spanning`). Parsers that need syntax do without spaCy (``syntax="neural"``).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -30,17 +32,18 @@ LONGEST = 200
 _AT_ONCE = 512
 _FORBIDDEN = -1e4
 _SLOPE = 0.1
+_VISIBLE = re.compile(r"\S+")
 
 
 class NeuralSyntax:
     """Adds tokens, sentences, paragraphs and syntax to documents; layers they have are kept."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, language: str = "en") -> None:
         if not network.config.tags or "syntax.tags.weight" not in network.weights:
             raise ModelError(
                 f"the model {network.config.name!r} has no syntax: take a newer one, or spaCy's"
             )
-        self.network = network
+        self.network, self.language = network, language
         self._root = network.config.deprels.index("root")
 
     def __call__(self, document: Document | str) -> Document:
@@ -50,11 +53,11 @@ class NeuralSyntax:
             doc = replace(doc, paragraphs=find_paragraphs(doc.text))
         if _has_syntax(doc) or not doc.text.strip():
             return doc
-        words = [Span(*token[:2]) for token in doc.tokens] or split_words(doc.text)
         pieces = self.network.tokenizer(doc.text)
         if not len(pieces):  # nothing but control characters
             return doc
         states = self.network.states(pieces)
+        words = [Span(*token[:2]) for token in doc.tokens] or self._words(doc.text, pieces, states)
         starts, ends = zip(*words, strict=True)
         located = locate_words(pieces, starts, ends)
         edges = self._sentences(doc, words, pieces, states, located)
@@ -64,6 +67,21 @@ class NeuralSyntax:
     def pipe(self, documents: Iterable[Document | str]) -> Iterator[Document]:
         """Annotate many texts, in order."""
         return map(self, documents)
+
+    def _words(self, text: str, pieces: Pieces, states: Floats) -> list[Span]:
+        """Return the words of a text; together they are all of it but white space."""
+        if not self.network.unspaced:
+            return split_words(text)
+        apart = pieces.layouts > 0
+        begins = ((self.network.word_starts(states) > 0.5) | apart) & pieces.begins
+        # What the tokenizer drops goes with the word before it; at a space, words end in any case.
+        words: list[Span] = []
+        for start, end in pairwise([0, *pieces.starts[begins][1:].tolist(), len(text)]):
+            words += (
+                Span(start + part.start(), start + part.end())
+                for part in _VISIBLE.finditer(text[start:end])
+            )
+        return words
 
     def _sentences(
         self,
@@ -105,7 +123,7 @@ class NeuralSyntax:
             tokens.append(
                 token._replace(
                     lemma=token.lemma or lemmas(doc.form(token), tag),
-                    pos=token.pos or universal_tag(tag, deprel),
+                    pos=token.pos or (universal_tag(tag, deprel) if self.language == "en" else tag),
                     tag=tag,
                     head=head,
                     deprel=deprel,
@@ -115,7 +133,7 @@ class NeuralSyntax:
             Span(words[first].start, words[last - 1].end) for first, last in pairwise(edges)
         )
         return replace(
-            doc, language=doc.language or "en", tokens=tuple(tokens), sentences=sentences
+            doc, language=doc.language or self.language, tokens=tuple(tokens), sentences=sentences
         )
 
 

@@ -96,6 +96,11 @@ class WordPiece:
         # Most chunks of a text come again and again; the cache lives as long as this object.
         self._chunk = lru_cache(maxsize=_CACHED_CHUNKS)(self._cut_chunk)
 
+    @classmethod
+    def read(cls, text: str) -> WordPiece:
+        """Make it from a vocabulary file, a piece a line; Chinese ones have U+2028 as a piece."""
+        return cls(text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
+
     def index(self, piece: str) -> int:
         """Return the number of a piece of the vocabulary."""
         return self._index[piece]

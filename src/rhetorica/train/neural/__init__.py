@@ -20,20 +20,21 @@ def train_neural(
     out: Path | str,
     *,
     start: Path | str | None = None,
+    heads: Path | str | None = None,
     silver: Sequence[Path | str] = (),
     teacher: str = "",
     tell: Tell = nothing,
     **settings: Any,
 ) -> Path:
-    """Train on corpora (name -> folder; "gum" must be there) and return the model directory.
+    """Train on corpora (name -> folder; "gum" or "gcdt" among them); return the model directory.
 
     ``pretrained`` is a folder with the encoder's ``model.safetensors`` and ``vocab.txt``;
     ``settings`` are those of `train.Settings` (``encoder``, ``seed``, ``epochs``, ...). ``out``
     gets checkpoints, from which an interrupted run goes on, and in the end ``final.pt`` and the
     directory ``model``. ``start`` is the ``final.pt`` of an earlier run, or a model folder, to
-    begin from, ``silver`` are CoNLL-U files that teach segmentation and syntax (English-EWT,
-    AMALGUM; see `silver`), ``teacher`` is a parser from whose opinion of trees to learn (see
-    `teach`).
+    begin from, ``heads`` the model folder of another language whose heads to begin with, ``silver``
+    are CoNLL-U files that teach segmentation and syntax (English-EWT, AMALGUM; see `silver`),
+    ``teacher`` is a parser from whose opinion of trees to learn (see `teach`).
     """
     try:
         from rhetorica.train.neural import export, train
@@ -45,6 +46,7 @@ def train_neural(
         out,
         train.Settings(**settings),
         start=start,
+        heads=heads,
         silver=silver,
         teacher=teacher,
         tell=tell,

@@ -52,7 +52,7 @@ def fit_temperatures(
             edus = network.edus(states, reading.units, source)
             heads = torch.tensor(example.dependencies.heads) + 1
             arcs.append((network.arcs(edus, reading.units, source), heads))
-            if name != "gum" or example.tree is None or example.n_edus < 2:
+            if source or example.tree is None or example.n_edus < 2:
                 continue
             gold = torch.from_numpy(reading.marks)
             known = gold >= 0

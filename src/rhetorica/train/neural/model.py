@@ -53,7 +53,8 @@ class Inventory:
     """The labels that the heads tell apart.
 
     ``joins`` are the labels of binary trees; ``join_classes`` gives each one
-    the number of its coarse class, of which there are ``n_classes``.
+    the number of its coarse class, of which there are ``n_classes``. Without spaces between words
+    (``unspaced``) there is a head that finds them.
     """
 
     sources: tuple[str, ...]
@@ -64,6 +65,7 @@ class Inventory:
     tags: tuple[str, ...]
     deprels: tuple[str, ...]
     markers: tuple[str, ...]
+    unspaced: bool = False
 
 
 def group_means(x: Tensor, groups: Tensor) -> Tensor:
@@ -348,6 +350,8 @@ class Network(nn.Module):
         self.arcs = ArcScorer(sizes, len(inventory.arc_relations), count, dropout)
         self.syntax = Syntax(width, sizes, len(inventory.tags), len(inventory.deprels), dropout)
         self.markers = nn.Linear(width, len(inventory.markers) + 1)
+        if inventory.unspaced:
+            self.words = nn.Linear(width, 1)
 
     def states(
         self, ids: Array, types: Array, first: int, last: int, overlap: int, *, brief: bool = False

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -39,8 +41,8 @@ class Learner(Protocol):
 
 
 @torch.no_grad()
-def evaluate_gum(trainer: Learner, network: Network, known: Sequence[Read]) -> dict[str, float]:
-    """Score gold-EDU trees (minimum Bayes risk) and segmentation on GUM's plain layout."""
+def evaluate_trees(trainer: Learner, network: Network, known: Sequence[Read]) -> dict[str, float]:
+    """Score gold-EDU trees (minimum Bayes risk) and segmentation on the treebank's plain layout."""
     network.eval()
     inventory = trainer.inventory
     right = Counter[str]()
@@ -61,6 +63,8 @@ def evaluate_gum(trainer: Learner, network: Network, known: Sequence[Read]) -> d
             sent_gold=int(sent_gold.sum()),
             sent_pred=int(sent_pred.sum()),
         )
+        if inventory.unspaced:
+            _count_words(network, reading, states, right)
         tree = example.tree
         if tree is None or tree.n_edus < 2:
             continue
@@ -72,7 +76,7 @@ def evaluate_gum(trainer: Learner, network: Network, known: Sequence[Read]) -> d
         logits = network.trees.label_logits(edus, reading.units, torch.tensor(found), 0)
         p = logits.softmax(1)
         by_class = torch.zeros(len(found), len(inventory.classes)).index_add(1, trainer.class_of, p)
-        coarse = relation_set("gum").coarse
+        coarse = relation_set(example.source).coarse
         for (i, _, j), best in zip(found, by_class.argmax(1).tolist(), strict=True):
             right["joins"] += 1
             gold_join = gold_ranges.get((i, j))
@@ -81,11 +85,21 @@ def evaluate_gum(trainer: Learner, network: Network, known: Sequence[Read]) -> d
                 n, r = nuclearity == gold_join.nuclearity, relation == coarse(gold_join.relation)
                 right.update(S=1, N=int(n), R=int(r), F=int(n and r))
     scores = {name: 100 * right[name] / right["joins"] for name in ("S", "N", "R", "F")}
-    for name in ("seg", "sent"):
+    for name in ("seg", "sent", "word") if inventory.unspaced else ("seg", "sent"):
         scores[name] = 200 * right[name] / (right[f"{name}_gold"] + right[f"{name}_pred"])
     for name in ("tag", "uas", "las"):
         scores[f"ud_{name}"] = 100 * right[name] / max(right["words"], 1)
     return scores
+
+
+def _count_words(network: Network, reading: Reading, states: Tensor, right: Counter[str]) -> None:
+    """Count words that are found: right where they begin and end."""
+    pieces, size = reading.pieces, len(reading.pieces)
+    begins = ((network.words(states)[:, 0] > 0).numpy() | (pieces.layouts > 0)) & pieces.begins
+    pred = np.append(np.flatnonzero(begins), size)
+    gold = np.append(reading.words.firsts, size)
+    shared = {*pairwise(pred.tolist())} & {*pairwise(gold.tolist())}
+    right.update(word=len(shared), word_gold=len(gold) - 1, word_pred=len(pred) - 1)
 
 
 def _count_syntax(
@@ -144,15 +158,15 @@ def read_dev(
     """Return dev documents (each ``every``-th) with the states of the averaged encoder."""
     trainer.averaged.eval()
     found: dict[str, list[Read]] = {}
-    for name in ("gum", "scidtb"):
+    for name in (trainer.inventory.sources[0], "scidtb"):
         readings = [read(example, trainer.tokenizer) for example in dev.get(name, ())[::every]]
         found[name] = [(r, trainer.states(trainer.averaged, r, OVERLAP)) for r in readings]
     return found
 
 
 def evaluate_dev(trainer: Learner, known: Mapping[str, Sequence[Read]]) -> dict[str, float]:
-    """Score the averaged weights on the dev parts of GUM and, where given, SciDTB."""
-    scores = evaluate_gum(trainer, trainer.averaged, known["gum"])
+    """Score the averaged weights on the dev parts of the treebank and, where given, SciDTB."""
+    scores = evaluate_trees(trainer, trainer.averaged, known[trainer.inventory.sources[0]])
     if known.get("scidtb"):
         scores |= evaluate_arcs(trainer, trainer.averaged, known["scidtb"])
     return scores

@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from rhetorica.decode import inside_outside
+from rhetorica.models.store import State
 from rhetorica.parsers.neural.network import N_DISTANCES, arc_buckets
 from rhetorica.parsers.neural.wordpiece import WordPiece
 from rhetorica.pipeline import load_parser, load_segmenter
@@ -32,6 +33,7 @@ from rhetorica.train.neural.data import (
     EDU,
     SOURCES,
     UNKNOWN,
+    UNSPACED,
     Example,
     Reading,
     disturb,
@@ -93,6 +95,7 @@ class Settings:
     arc_weight: float = 0.3
     syntax_weight: float = 0.5
     marker_weight: float = 0.3
+    word_weight: float = 1.0
     salience_weight: float = 0.2
     mark_weight: float = 1.0
     head_epochs: int = 4
@@ -120,15 +123,16 @@ class LogPartition(torch.autograd.Function):
         return grad * joins
 
 
-def make_inventory(examples: Sequence[Example]) -> Inventory:
+def make_inventory(examples: Sequence[Example], language: str = "en") -> Inventory:
     """Collect the labels of the training data, most frequent first."""
-    gum = relation_set("gum")
+    sources = SOURCES[language]
+    relations = relation_set(sources[0])
     joins: Counter[Label] = Counter()
     arcs: Counter[str] = Counter()
     tags: Counter[str] = Counter()
     deprels: Counter[str] = Counter()
     for example in examples:
-        if example.source == "gum" and example.tree is not None:
+        if example.source == sources[0] and example.tree is not None:
             joins.update(join.label for join in example.tree.joins)
         if example.source == "scidtb":
             arcs.update(r for r in example.dependencies.relations if r not in ("ROOT", "null"))
@@ -136,17 +140,18 @@ def make_inventory(examples: Sequence[Example]) -> Inventory:
             tags.update(example.tags)
             deprels.update(example.deprels)
     names = tuple(name for name, _ in joins.most_common())
-    coarse = [(nuclearity, gum.coarse(relation)) for nuclearity, relation in names]
+    coarse = [(nuclearity, relations.coarse(relation)) for nuclearity, relation in names]
     classes = tuple(dict.fromkeys(coarse))
     return Inventory(
-        SOURCES,
+        sources,
         names,
         tuple(classes.index(pair) for pair in coarse),
         classes,
         tuple(name for name, _ in arcs.most_common()),
         tuple(sorted(tags)),
         tuple(sorted(deprels)),
-        gum.classes,
+        relations.classes,
+        language in UNSPACED,
     )
 
 
@@ -239,6 +244,8 @@ class Trainer:
             states = self.states(network, reading, self.settings.overlap)
             if example.markers:
                 found["marker"] = self._marker_loss(states, reading)
+            if self.inventory.unspaced and not source:
+                found["word"] = self._word_loss(states, reading)
         if example.tags:
             found |= self._syntax_losses(states, reading)
         logits = network.marker(states, source)
@@ -265,6 +272,15 @@ class Trainer:
         gold = torch.tensor([self.index["markers"][label] for label in example.markers])
         total = functional.cross_entropy(self.network.markers(rows), gold, reduction="sum")
         return self.settings.marker_weight * total / example.n_edus
+
+    def _word_loss(self, states: Tensor, reading: Reading) -> Tensor:
+        """Score, for each piece that could begin a word, whether one does."""
+        able = torch.from_numpy(reading.pieces.begins)
+        gold = torch.zeros(len(able))
+        gold[torch.from_numpy(reading.words.firsts)] = 1
+        logits = self.network.words(states)[:, 0]
+        loss = functional.binary_cross_entropy_with_logits(logits[able], gold[able])
+        return self.settings.word_weight * loss
 
     def _syntax_losses(self, states: Tensor, reading: Reading) -> dict[str, Tensor]:
         """Return the losses of tags, heads and relations, per word."""
@@ -340,7 +356,7 @@ class Trainer:
         return top + rest.clamp(min=1e-9).log()
 
     def _label_loss(self, logits: Tensor, reading: Reading) -> Tensor:
-        """Score fine labels where they are GUM's, and their classes everywhere."""
+        """Score fine labels where they are the treebank's, and their classes everywhere."""
         example = reading.example
         assert example.tree is not None
         coarse = relation_set(example.source).coarse
@@ -352,7 +368,7 @@ class Trainer:
         known = classes >= 0
         inside = self.class_of[None] == classes[:, None]
         coarse_loss = -torch.logsumexp(log_p.masked_fill(~inside, -1e9), 1)[known].mean()
-        if example.source != "gum":
+        if example.source != self.inventory.sources[0]:
             return coarse_loss
         fine = torch.tensor([self.index["joins"].get(j.label, -1) for j in joins])
         return coarse_loss + 0.3 * functional.nll_loss(log_p, fine, ignore_index=-1)
@@ -466,6 +482,40 @@ class Trainer:
             if name in own and value.shape == own[name].shape
         }
 
+    def take_heads(self, folder: Path) -> int:
+        """Begin with what a model of another language has learned above its encoder.
+
+        EDU vectors, trees, labels and arcs know nothing of words; labels are matched by their
+        names. Returns how many of the weights were taken.
+        """
+        state = State.read(folder)
+        given = {name: torch.from_numpy(value).float() for name, value in state.arrays.items()}
+        own = self.averaged.state_dict()
+        taken: dict[str, Tensor] = {}
+        for name, value in given.items():
+            above = name.startswith(_ABOVE) and not name.startswith(_BELOW)
+            if above and name in own and own[name].shape == value.shape:
+                taken[name] = value
+        places = {label: number for number, label in enumerate(state.config.labels)}
+        pairs = [
+            (at, places[label]) for at, label in enumerate(self.inventory.joins) if label in places
+        ]
+        here, there = (list(side) for side in zip(*pairs, strict=True))
+        for name in ("trees.labels.weight", "trees.labels.bias"):
+            taken[name] = own[name].clone()
+            taken[name][here] = given[name][there]
+        for network in (self.network, self.averaged):
+            network.load_state_dict(taken, strict=False)
+        return sum(value.numel() for value in taken.values())
+
+
+_ABOVE = ("edus.", "trees.", "arcs.")
+_BELOW = tuple(
+    f"{part}."
+    for part in "edus.words edus.attention edus.source arcs.distance trees.label_bias".split()
+)
+"""Weights of the parts above EDU vectors, and those among them that belong to encoder or corpus."""
+
 
 def range_heads(joins: Sequence[Any], n_edus: int) -> list[int]:
     """Return the head EDU of each join's range (joins in preorder)."""
@@ -547,15 +597,17 @@ def train(
     settings: Settings,
     *,
     start: Path | str | None = None,
+    heads: Path | str | None = None,
     silver: Sequence[Path | str] = (),
     teacher: str = "",
     tell: Tell = nothing,
 ) -> Run:
-    """Train on the given corpora (name -> folder; ``gum`` must be there).
+    """Train on the given corpora (name -> folder; ``gum`` or ``gcdt`` must be there).
 
     ``pretrained`` is a folder with ``model.safetensors`` and ``vocab.txt`` of the encoder that the
     settings name. ``start`` is the ``final.pt`` of an earlier run, or the folder of a model of the
-    same shape and labels, from whose weights to begin;
+    same shape and labels, from whose weights to begin, ``heads`` the model folder of another
+    language whose heads to begin with;
     ``silver`` are CoNLL-U files (English-EWT, AMALGUM) from which `silver` makes more examples;
     ``teacher`` is a parser ("ensemble", or "neural:MODEL") from whose opinion of trees to learn. A
     run that was interrupted goes on from its last checkpoint.
@@ -565,13 +617,14 @@ def train(
     torch.manual_seed(settings.seed)
     pretrained, out = Path(pretrained), Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    tokenizer = WordPiece((pretrained / "vocab.txt").read_text("utf-8").splitlines())
+    tokenizer = WordPiece.read((pretrained / "vocab.txt").read_text("utf-8"))
     examples = [e for name, folder in folders.items() for e in read_examples(name, folder, "train")]
     dev = {name: read_examples(name, folder, "dev") for name, folder in folders.items()}
     examples += _silver(silver, settings, out / "silver.npz", tell)
     if teacher:
         examples = _taught(examples, teacher, out / "lessons", tell)
-    inventory = make_inventory(examples)
+    language = next(code for code, names in SOURCES.items() if names[0] in folders)
+    inventory = make_inventory(examples, language)
     shape = SHAPES[settings.encoder]
     shape = replace(shape, layers=settings.layers or shape.layers)
     network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout, shape=shape)
@@ -579,6 +632,8 @@ def train(
     plan = make_plan(examples, settings, settings.epochs)
     trainer = Trainer(network, inventory, tokenizer, settings, len(plan.steps))
     initial_distances(trainer, [example for example in examples if example.soft is None])
+    if heads is not None:
+        tell(Event("heads", note=f"{trainer.take_heads(Path(heads)):,} weights of {heads}"))
     if start is not None:
         trainer.start_from(Path(start))
     checkpoint = out / "checkpoint.pt"
