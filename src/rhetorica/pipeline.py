@@ -13,15 +13,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, partial
 from importlib import import_module
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from rhetorica.document import Document
-from rhetorica.errors import InvalidDocument, InvalidRecipe, ModelError, UnknownName
+from rhetorica.errors import (
+    InvalidDocument,
+    InvalidRecipe,
+    ModelError,
+    UnknownLanguage,
+    UnknownName,
+)
 from rhetorica.kernels import numeric_threads
-from rhetorica.languages import FrontEnd
+from rhetorica.languages import DEFAULT, LANGUAGES, FrontEnd, recognise, settle
 from rhetorica.models import store
 from rhetorica.parses import Parse, Scores
 from rhetorica.protocols import Parser, Segmenter, TextSegmenter
@@ -36,6 +42,10 @@ Layer = Literal["tokens", "syntax", "edus", "tree"]
 AUTO = "auto"
 DEFAULT_PARSER = DEFAULT_SEGMENTER = "neural"
 DEFAULT_MODEL = "gum"
+TREEBANKS = {"en": DEFAULT_MODEL, "zh": "gcdt"}
+"""The treebank that is meant where none is named, by language."""
+_SEGMENTERS = {"en": "crf", "zh": "neural"}
+"""What cuts texts for parsers without a segmenter of their own."""
 NEURAL_SYNTAX = "neural"
 ENSEMBLE = "ensemble"
 _SYNTAX: frozenset[Layer] = frozenset({"tokens", "syntax"})
@@ -58,7 +68,7 @@ class Offer:
     where: str
     needs: frozenset[Layer] = _SYNTAX | _EDUS
     gives: frozenset[Layer] = _TREE
-    languages: tuple[str, ...] = ("en",)
+    languages: tuple[str, ...] = (DEFAULT,)
     kind: store.Kind = "parser"
     options: frozenset[str] = frozenset()
     folder: str = ""
@@ -82,12 +92,13 @@ def _table(*offers: Offer) -> dict[str, Offer]:
 
 _segmenter = partial(Offer, needs=_SYNTAX, gives=_EDUS, kind="segmenter")
 _SEARCH = frozenset({"beam", "samples"})
+_BOTH = ("en", "zh")
 PARSERS = _table(
     Offer("neural",
           "a pretrained encoder, RST trees and dependencies, the best model installed; needs no "
           "syntax (default)",
           "rhetorica.parsers.neural:NeuralParser",
-          frozenset(), _EDUS | _TREE, options=frozenset({"scheme", "threads"})),
+          frozenset(), _EDUS | _TREE, _BOTH, options=frozenset({"scheme", "threads"})),
     Offer("neural-fast", "the same with a small encoder: less good, several times as fast",
           "rhetorica.parsers.neural:NeuralParser",
           frozenset(), _EDUS | _TREE, options=frozenset({"scheme", "threads"}),
@@ -96,7 +107,7 @@ PARSERS = _table(
           "rhetorica.parsers.li2014:Li2014Parser"),
     Offer("shift-reduce",
           "RST trees in one pass over the text, by votes or a beam (Heilman & Sagae 2015)",
-          "rhetorica.parsers.shift_reduce:ShiftReduceParser", options=_SEARCH),
+          "rhetorica.parsers.shift_reduce:ShiftReduceParser", languages=_BOTH, options=_SEARCH),
     Offer("codra",
           "RST trees of sentences, then of the document, by CRFs and CKY (Joty et al. 2015)",
           "rhetorica.parsers.codra.parser:CodraParser"),
@@ -117,7 +128,7 @@ SEGMENTERS = _table(
     _segmenter("rules", "connectives and punctuation; not trained",
                "rhetorica.segmenters.baselines:RuleSegmenter"),
     _segmenter("sentence", "every sentence is an EDU; not trained",
-               "rhetorica.segmenters.baselines:SentenceSegmenter"),
+               "rhetorica.segmenters.baselines:SentenceSegmenter", languages=_BOTH),
 )  # fmt: skip
 
 
@@ -125,18 +136,20 @@ SEGMENTERS = _table(
 class Recipe:
     """Which way a text goes, as data: checked when made, hashable, picklable, JSON.
 
+    ``language`` is "en", "zh", or "auto": each text's own, told by what it declares or looks like.
     Without a ``parser`` texts are only segmented; "auto" is the best that is installed for the
     language and model. Without a ``segmenter``, the parser's own is used, or the CRF. ``model``
-    names a treebank or a folder, ``syntax`` what to have in place of our spaCy pipeline: another
-    one, or "neural", the syntax of the best neural model, which needs no spaCy. ``options`` may
-    hold ``threads`` (for matrix products; 1) and those of the parser, such as ``beam``.
+    names a treebank (in Chinese, "gum" stands for "gcdt") or a folder, ``syntax`` what to have in
+    place of our spaCy pipeline: another one, or "neural", the syntax of the best neural model,
+    which needs no spaCy. ``options`` may hold ``threads`` (for matrix products; 1) and those of
+    the parser, such as ``beam``.
 
     >>> recipe = Recipe(parser="shift-reduce", options={"beam": 4, "samples": 0})
     >>> Recipe.from_json(recipe.to_json()) == recipe
     True
     """
 
-    language: str = "en"
+    language: str = AUTO
     parser: str | None = DEFAULT_PARSER
     segmenter: str | None = None
     model: str = DEFAULT_MODEL
@@ -146,8 +159,10 @@ class Recipe:
     def __post_init__(self) -> None:
         offers = (*PARSERS.values(), *SEGMENTERS.values())
         languages = {language for offer in offers for language in offer.languages}
-        if self.language not in languages:
-            raise UnknownName("language", self.language, languages)
+        if self.language not in (AUTO, *languages):
+            raise UnknownName("language", self.language, (AUTO, *sorted(languages)))
+        if self.model in TREEBANKS.values() and self.language != AUTO:
+            object.__setattr__(self, "model", TREEBANKS[self.language])
         if self.parser is not None and self.parser not in (AUTO, *PARSERS):
             raise UnknownName("parser", self.parser, (AUTO, *PARSERS))
         if self.segmenter is not None and self.segmenter not in SEGMENTERS:
@@ -157,9 +172,8 @@ class Recipe:
         if self.parser == AUTO:
             return
         for offer in self.offers:
-            if self.language not in offer.languages:
-                others = ", ".join(offer.languages)
-                raise InvalidRecipe(f"{offer.name} knows {others}, not {self.language!r}")
+            if self.language not in (AUTO, *offer.languages):
+                raise InvalidRecipe(_unable(offer, self.language))
         known = {"threads", *(PARSERS[self.parser].options if self.parser else ())}
         for name in given:
             if name not in known:
@@ -174,14 +188,20 @@ class Recipe:
         own = found and "edus" in found[0].gives and self.segmenter in (None, self.parser)
         if not own:
             # An ensemble cuts with its like, others with the CRF.
-            default = DEFAULT_SEGMENTER if self.parser is None else "crf"
+            default = _SEGMENTERS.get(self.language, "crf")
+            default = DEFAULT_SEGMENTER if self.parser is None else default
             default = ENSEMBLE if self.parser == ENSEMBLE else default
             found.append(SEGMENTERS[self.segmenter or default])
         return tuple(found)
 
+    @property
+    def reads_syntax(self) -> bool:
+        """Whether anything that takes part needs tokens and syntax."""
+        return any("syntax" in offer.needs for offer in self.offers)
+
     def require_syntax(self) -> None:
         """Refuse a syntax pipeline that nothing would use."""
-        if not any("syntax" in offer.needs for offer in self.offers):
+        if not self.reads_syntax:
             names = " and ".join(offer.name for offer in self.offers)
             raise InvalidRecipe(
                 f"a syntax pipeline was given, and {names} needs none: leave it out, or choose "
@@ -206,6 +226,17 @@ class Recipe:
         return cls(**data)
 
 
+def _unable(offer: Offer, language: str) -> str:
+    """Say that something does not know a language, and what does."""
+    offers = PARSERS if "tree" in offer.gives else SEGMENTERS
+    others = [one.name for one in offers.values() if language in one.languages]
+    kind = "parser" if offers is PARSERS else "segmenter"
+    return (
+        f"the {kind} {offer.name} knows {', '.join(offer.languages)}, not {language!r}: "
+        f"choose {' or '.join(others)}"
+    )
+
+
 class Pipeline:
     """From raw text to a parse, as a recipe says; made by `load`, safe to share between threads.
 
@@ -225,8 +256,9 @@ class Pipeline:
         syntax: Language | FrontEnd | None = None,
     ) -> None:
         self.recipe, self.parser, self.segmenter, self.syntax = recipe, parser, segmenter, syntax
-        self._annotates = any("syntax" in offer.needs for offer in recipe.offers)
+        self._annotates = recipe.reads_syntax
         self._threads = int(dict(recipe.options).get("threads", 1))
+        self._language = DEFAULT if recipe.language == AUTO else recipe.language
 
     def __reduce__(self) -> tuple[Any, ...]:
         syntax = None if self.recipe.syntax else self.syntax
@@ -243,14 +275,44 @@ class Pipeline:
         if workers > 1:
             yield from _side_by_side(partial(self, kbest=kbest), texts, workers)
             return
+        for code, group in groupby(texts, self._language_of):
+            yield from self._speaking(code)._pipe(group, kbest)
+
+    def _pipe(self, texts: Iterable[str | Document], kbest: int) -> Iterator[Parse]:
         work = self._segment if self.parser is None else partial(self._parse, kbest=kbest)
         for given, doc in self._prepared(texts, keep_edus=self.parser is not None):
             yield self._finished(given, doc, work)
 
     def segment(self, text: str | Document) -> Parse:
         """Cut a text into EDUs, anew; the result has the probability of each EDU's start."""
+        return self._speaking(self._language_of(text))._cut(text)
+
+    def _cut(self, text: str | Document) -> Parse:
         ((given, doc),) = self._prepared([text], keep_edus=False)
         return self._finished(given, doc, self._segment)
+
+    def _language_of(self, text: str | Document) -> str:
+        """Return the language in which a text is read: that of the recipe, or its own."""
+        if self.recipe.language != AUTO or not isinstance(text, (str, Document)):
+            return self._language
+        declared = "" if isinstance(text, str) else text.language.partition("-")[0].lower()
+        code = declared or recognise(text if isinstance(text, str) else text.text)
+        return code if code in TREEBANKS else self._language
+
+    def _speaking(self, code: str) -> Pipeline:
+        """Return the pipeline of a language: this one, or its like, loaded when first needed."""
+        if code == self._language:
+            return self
+        recipe, name = self.recipe, LANGUAGES[code].name
+        seen = f"the text looks like {name} ({code})"
+        known = f"; if it is not {name}, say that its language is {self._language!r}"
+        for offer in recipe.offers:
+            if code not in offer.languages:
+                raise UnknownLanguage(f"{seen}, and {_unable(offer, code)}{known}")
+        if not store.models("parser", language=code):
+            raise UnknownLanguage(f"{seen}, and {_missing(code)}{known}")
+        syntax = recipe.syntax if recipe.syntax == NEURAL_SYNTAX else None
+        return _of_language(replace(recipe, language=code, syntax=syntax))
 
     def _prepared(
         self, texts: Iterable[str | Document], *, keep_edus: bool
@@ -269,12 +331,15 @@ class Pipeline:
                 given.append(doc)
                 # Halves of characters cannot be encoded; a mark in their place is as long.
                 doc = replace(doc, text=whole_characters(doc.text))
+                yours = self.syntax is not None and self._language == DEFAULT
+                if not yours:  # a syntax pipeline of the user's own may know other languages
+                    doc = settle(doc, (self._language,))
                 yield doc if keep_edus else replace(doc, edus=())
 
         docs = annotate_all(clean(), self.syntax) if self._annotates else clean()
         for doc in docs:
             if self._annotates and not doc.language:
-                doc = replace(doc, language=self.recipe.language)
+                doc = replace(doc, language=self._language)
             yield given.pop(0), doc
 
     def _finished(self, given: Document, doc: Document, work: Any) -> Parse:
@@ -315,7 +380,7 @@ def _side_by_side(work: Any, items: Iterable[Any], workers: int) -> Iterator[Par
 
 
 def load(
-    language: str | Recipe = "en",
+    language: str | Recipe = AUTO,
     *,
     parser: str | None = DEFAULT_PARSER,
     model: str | Path = DEFAULT_MODEL,
@@ -325,9 +390,10 @@ def load(
 ) -> Pipeline:
     """Load everything that turns raw text into a parse: what a recipe says, or these settings.
 
+    ``language`` is "en", "zh" (with the package rhetorica-zh), or "auto", each text's own.
     ``parser`` and ``segmenter`` are names of `PARSERS` and `SEGMENTERS`; "auto" is the best parser
     that is installed. ``model`` names the treebank whose conventions and relations to follow (gum:
-    general text with GUM's relations; scidtb: scientific abstracts), or a model folder. ``syntax``
+    general text with GUM's relations, in Chinese gcdt; scidtb: abstracts), or a folder. ``syntax``
     may be any spaCy pipeline with a tagger and a parser, or its name, in place of ours, or
     "neural": the syntax of the best neural model that has one, which needs no spaCy. Options
     are those of `Recipe`.
@@ -340,16 +406,21 @@ def load(
     recipe = _settled(recipe)
     if syntax is not None:
         recipe.require_syntax()
-    nlp = _front_end(recipe.syntax) if recipe.syntax else cast("Language | None", syntax)
+    code = DEFAULT if recipe.language == AUTO else recipe.language
+    nlp: Language | FrontEnd | None = None
+    if recipe.syntax or (code != DEFAULT and syntax is None and recipe.reads_syntax):
+        nlp = _front_end(recipe.syntax or NEURAL_SYNTAX, code)
+    elif syntax is not None:
+        nlp = cast("Language", syntax)
     chosen: Parser | None = None
     found: Segmenter | None = None
     options, bank = dict(recipe.options), recipe.model
     for offer in recipe.offers:
         if "tree" in offer.gives:
-            chosen, bank = _made(offer, bank, recipe.language, options)
-            bank = _segmenters_bank(bank)
+            chosen, bank = _made(offer, bank, code, options)
+            bank = _segmenters_bank(bank, code)
         else:
-            found, _ = _made(offer, bank, recipe.language)
+            found, _ = _made(offer, bank, code)
     return Pipeline(recipe, chosen, found, nlp)
 
 
@@ -363,18 +434,24 @@ def parse(text: str | Document, **settings: Any) -> Parse:
 
 
 def load_parser(
-    name: str = DEFAULT_PARSER, model: str | Path = DEFAULT_MODEL, **options: Any
+    name: str = DEFAULT_PARSER,
+    model: str | Path = DEFAULT_MODEL,
+    *,
+    language: str = DEFAULT,
+    **options: Any,
 ) -> Parser:
     """Return a parser of documents that have the layers it needs; see `load`."""
-    recipe = Recipe(parser=name, options=options)
-    parser: Parser = _made(recipe.offers[0], str(model), "en", options)[0]
+    recipe = Recipe(language, parser=name, model=str(model), options=options)
+    parser: Parser = _made(recipe.offers[0], recipe.model, language, options)[0]
     return parser
 
 
-def load_segmenter(name: str = "crf", model: str | Path = DEFAULT_MODEL) -> Segmenter:
+def load_segmenter(
+    name: str = "crf", model: str | Path = DEFAULT_MODEL, *, language: str = DEFAULT
+) -> Segmenter:
     """Return a segmenter of documents with tokens and syntax; see `load`."""
-    recipe = Recipe(parser=None, segmenter=name)
-    segmenter: Segmenter = _made(recipe.offers[0], str(model), "en")[0]
+    recipe = Recipe(language, parser=None, segmenter=name, model=str(model))
+    segmenter: Segmenter = _made(recipe.offers[0], recipe.model, language)[0]
     return segmenter
 
 
@@ -403,9 +480,29 @@ def _chosen(offer: Offer, model: str, language: str) -> tuple[store.Config, str]
     """Return the model that a parser or segmenter gets, and the treebank to follow."""
     every = {bank for found in store.models(offer.kind, offer.family) for bank in found.treebanks}
     folder = offer.folder if model in every else ""
+    if model == TREEBANKS[language] and not store.models(
+        offer.kind, offer.family, language=language
+    ):
+        raise ModelError(_missing(language, offer.name))
     config = store.find(offer.kind, offer.family, folder or model, language)
     banks = config.treebanks or (DEFAULT_MODEL,)
     return config, model if model in banks else banks[0]
+
+
+def _missing(language: str, name: str = "") -> str:
+    """Say that there is no model for a language, and what to do."""
+    spoken = LANGUAGES[language].name
+    if not name or not store.models(language=language):
+        package = f"rhetorica-{language}"
+        return (
+            f"no {spoken} models are installed: install the package {package} "
+            f"(packages/{package} in Rhetorica's source)"
+        )
+    return (
+        f"no {spoken} model of {name} is installed: train one (`rhetorica train {name} "
+        f"FOLDER --corpus {TREEBANKS[language]} --out MODEL`, then choose it as the model), or "
+        "choose the neural parser"
+    )
 
 
 def models_of(recipe: Recipe) -> tuple[store.Config, ...]:
@@ -414,19 +511,32 @@ def models_of(recipe: Recipe) -> tuple[store.Config, ...]:
     >>> [model.id for model in models_of(Recipe(parser="li2014"))]
     ['li2014_gum', 'crf_gum', 'en_syntax']
     """
-    recipe, bank = _settled(recipe), recipe.model
-    found: list[store.Config] = []
+    recipe = _settled(recipe)
+    if recipe.language == AUTO:
+        return _of_every_language(recipe)
+    bank, found = recipe.model, list[store.Config]()
     for offer in recipe.offers:
         if store.models(offer.kind, offer.family):
             config, bank = _chosen(offer, bank, recipe.language)
             found.append(config)
             found += _members_models(offer, config, bank, recipe.language)
-        bank = _segmenters_bank(bank)
-    if recipe.syntax == NEURAL_SYNTAX:
-        found.append(_neural_syntax())
-    if not recipe.syntax and any("syntax" in offer.needs for offer in recipe.offers):
+        bank = _segmenters_bank(bank, recipe.language)
+    ours = recipe.language != DEFAULT and recipe.reads_syntax
+    if recipe.syntax == NEURAL_SYNTAX or ours:
+        found.append(_neural_syntax(recipe.language))
+    elif not recipe.syntax and recipe.reads_syntax:
         found += store.models("syntax", language=recipe.language)
     return tuple(found)
+
+
+def _of_every_language(recipe: Recipe) -> tuple[store.Config, ...]:
+    """Return the models of a recipe for whatever language a text is in."""
+    found = models_of(replace(recipe, language=DEFAULT))
+    for code in TREEBANKS:
+        able = all(code in offer.languages for offer in recipe.offers)
+        if code != DEFAULT and able and store.models("parser", language=code):
+            found += models_of(replace(recipe, language=code, syntax=None))
+    return found
 
 
 def _members_models(
@@ -441,16 +551,29 @@ def _members_models(
 
 
 def _settled(recipe: Recipe) -> Recipe:
-    """Put the best parser that is installed in the place of "auto"."""
+    """Put in the place of "auto" the best parser that is installed, and a model's own language."""
+    if recipe.language == AUTO:
+        known = {found.language for found in store.models() if recipe.model in found.treebanks}
+        if (Path(recipe.model) / "config.json").is_file():
+            known = {store.Config.read(Path(recipe.model)).language}
+        if known and DEFAULT not in known and known <= {*TREEBANKS}:
+            recipe = replace(recipe, language=known.pop())
     if recipe.parser != AUTO:
         return recipe
-    best = store.find("parser", None, recipe.model, recipe.language)
+    code = DEFAULT if recipe.language == AUTO else recipe.language
+    best = store.find("parser", None, recipe.model, code)
     return replace(recipe, parser=best.name)
 
 
-def _segmenters_bank(bank: str) -> str:
+def _segmenters_bank(bank: str, language: str) -> str:
     """Return the treebank that a segmenter beside a parser follows."""
-    return bank if store.models("segmenter", treebank=bank) else DEFAULT_MODEL
+    known = store.models("segmenter", language=language, treebank=bank)
+    return bank if known else TREEBANKS[language]
+
+
+@cache
+def _of_language(recipe: Recipe) -> Pipeline:
+    return load(recipe)
 
 
 def _member(of: Offer, name: str, model: str, language: str) -> Any:
@@ -466,26 +589,28 @@ def _weights(made: Any, folder: Path) -> Any:
     return made.load(folder)
 
 
-def _front_end(name: str) -> Language | FrontEnd:
+def _front_end(name: str, language: str) -> Language | FrontEnd:
     """Return what adds syntax, by its name."""
     if name != NEURAL_SYNTAX:
         return _spacy(name)
     from rhetorica.parsers.neural import NeuralParser
     from rhetorica.parsers.neural.syntax import NeuralSyntax
 
-    best = _neural_syntax()
+    best = _neural_syntax(language)
     with _loading:
         parser = _weights(NeuralParser, best.folder.resolve())
-    return NeuralSyntax(parser.network).pipe
+    return NeuralSyntax(parser.network, language).pipe
 
 
-def _neural_syntax() -> store.Config:
+def _neural_syntax(language: str) -> store.Config:
     """Return the best neural model that has syntax."""
-    able = [found for found in store.models("parser", "neural") if found.settings.get("tags")]
+    known = store.models("parser", "neural", language=language)
+    able = [found for found in known if found.settings.get("tags")]
     if not able:
+        package = f"rhetorica-{language}"
         raise ModelError(
-            "no neural model with syntax is installed: install the package rhetorica-en "
-            "(packages/rhetorica-en), or leave syntax out"
+            f"no neural model with syntax is installed: install the package {package} "
+            f"(packages/{package})" + (", or leave syntax out" if language == DEFAULT else "")
         )
     return max(able, key=lambda found: found.scores.get("raw", 0.0))
 
@@ -505,6 +630,7 @@ def segment(
     *,
     segmenter: str = DEFAULT_SEGMENTER,
     model: str | Path = DEFAULT_MODEL,
+    language: str = AUTO,
     syntax: Language | str | None = None,
 ) -> Document:
     """Cut a text into EDUs; layers that a document has (gold syntax, sentences) are used.
@@ -512,7 +638,8 @@ def segment(
     >>> segment("We stayed because it rained.").edu_texts
     ['We stayed', 'because it rained.']
     """
-    return next(segment_all([text], segmenter=segmenter, model=model, syntax=syntax)).document
+    texts = segment_all([text], segmenter=segmenter, model=model, language=language, syntax=syntax)
+    return next(texts).document
 
 
 def segment_all(
@@ -520,7 +647,9 @@ def segment_all(
     *,
     segmenter: str = DEFAULT_SEGMENTER,
     model: str | Path = DEFAULT_MODEL,
+    language: str = AUTO,
     syntax: Language | str | None = None,
 ) -> Iterator[Parse]:
     """Cut a stream of texts into EDUs; the results carry the probability of each EDU's start."""
-    return load(parser=None, segmenter=segmenter, model=model, syntax=syntax).pipe(texts)
+    pipeline = load(language, parser=None, segmenter=segmenter, model=model, syntax=syntax)
+    return pipeline.pipe(texts)

@@ -27,7 +27,7 @@ from rhetorica.errors import Mismatch, RhetoricaError, UnknownName
 from rhetorica.files import Source
 from rhetorica.formats.native import read_json, write_json
 from rhetorica.parses import Parse
-from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_PARSER, load
+from rhetorica.pipeline import AUTO, DEFAULT_MODEL, DEFAULT_PARSER, TREEBANKS, load
 
 Alignment = Literal["start", "expand", "contract", "strict"]
 KEY = "rhetorica"
@@ -38,8 +38,10 @@ GROUP = "edus"
 class RhetoricaComponent:
     """The pipeline component; spaCy makes it, as its config says.
 
-    The settings are those of `rhetorica.load`. EDUs are ranges of characters, spaCy's spans are
-    ranges of tokens; ``alignment`` says what becomes of a token that a boundary cuts through:
+    The settings are those of `rhetorica.load`; the language is that of the pipeline (``en``,
+    ``zh``), or each text's own in a pipeline of another one (``xx``). EDUs are ranges of
+    characters, spaCy's spans are ranges of tokens; ``alignment`` says what becomes of a token that
+    a boundary cuts through:
 
     - "start": it belongs to the EDU in which it begins, so that every token is in exactly one;
     - "expand": it belongs to both; "contract": to neither (as in `Doc.char_span`);
@@ -56,13 +58,15 @@ class RhetoricaComponent:
         parser: str = DEFAULT_PARSER,
         model: str = DEFAULT_MODEL,
         segmenter: str | None = None,
-        language: str = "en",
+        language: str = AUTO,
         alignment: Alignment = "start",
     ) -> None:
         if alignment not in get_args(Alignment):
             raise UnknownName("alignment", alignment, get_args(Alignment))
         self.name = name
         self.alignment = alignment
+        if language == AUTO and nlp.lang in TREEBANKS:
+            language = nlp.lang
         self._parse = load(language, parser=parser, model=model, segmenter=segmenter)
 
     def __call__(self, doc: Doc) -> Doc:

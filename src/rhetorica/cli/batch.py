@@ -17,9 +17,15 @@ from rhetorica.batch.inputs import KINDS, Inputs
 from rhetorica.batch.shards import SHARD_SIZE
 from rhetorica.batch.work import Work
 from rhetorica.cli.common import errors, progress_bar, say, tell
-from rhetorica.cli.options import FORMATS_EPILOG, ModelName
+from rhetorica.cli.options import (
+    FORMATS_EPILOG,
+    LanguageName,
+    ModelName,
+    ParserName,
+    SegmenterName,
+)
 from rhetorica.errors import RhetoricaError
-from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS, SEGMENTERS, Recipe
+from rhetorica.pipeline import AUTO, DEFAULT_MODEL, DEFAULT_PARSER, Recipe
 from rhetorica.progress import Event, Tell
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
@@ -37,16 +43,10 @@ def batch(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
-    parser: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of {', '.join(PARSERS)}.")
-    ] = DEFAULT_PARSER,
+    language: LanguageName = AUTO,
+    parser: ParserName = DEFAULT_PARSER,
     model: ModelName = DEFAULT_MODEL,
-    segmenter: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}; else the parser's own, or crf."
-        ),
-    ] = None,
+    segmenter: SegmenterName = None,
     segment_only: Annotated[bool, typer.Option("--segment-only", help="Stop after EDUs.")] = False,
     kbest: Annotated[int, typer.Option(min=1, help="Also keep the K best trees (in jsonl).")] = 1,
     to: Annotated[
@@ -107,10 +107,8 @@ def batch(
 
     Example: `rhetorica batch texts/ --out parsed`
     """
-    if segment_only:
-        recipe = Recipe(parser=None, segmenter=segmenter, model=model)
-    else:
-        recipe = Recipe("en", parser, segmenter, model)
+    chosen = None if segment_only else parser
+    recipe = Recipe(language, chosen, segmenter, model)
     work = Work(recipe, to, kbest)
     found = Inputs(inputs, from_, text_column, id_column, leave_out=out)
     try:

@@ -9,6 +9,7 @@ import typer
 
 from rhetorica.corpora import CORPORA
 from rhetorica.formats import FORMATS
+from rhetorica.pipeline import AUTO, PARSERS, SEGMENTERS, TREEBANKS
 from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
 
 FORMATS_EPILOG = "Formats:\n\n" + "\n\n".join(
@@ -40,7 +41,35 @@ TextFormat = Annotated[
     ),
 ]
 ModelName = Annotated[
-    str, typer.Option(metavar="NAME", help="Treebank (gum, scidtb), or a model folder.")
+    str,
+    typer.Option(
+        metavar="NAME", help="Treebank (gum, in Chinese gcdt; scidtb), or a model folder."
+    ),
+]
+LanguageName = Annotated[
+    str,
+    typer.Option(
+        "--language",
+        metavar="|".join((AUTO, *TREEBANKS)),
+        help=f"Language of the texts; {AUTO}: each text's own. Chinese needs the package "
+        "rhetorica-zh.",
+    ),
+]
+ParserName = Annotated[
+    str,
+    typer.Option(
+        "--parser",
+        metavar="NAME",
+        help=f"One of {', '.join(PARSERS)}; {AUTO}: the best that is installed.",
+    ),
+]
+SegmenterName = Annotated[
+    str | None,
+    typer.Option(
+        "--segmenter",
+        metavar="NAME",
+        help=f"One of {', '.join(SEGMENTERS)}; else the parser's own, or crf.",
+    ),
 ]
 OutFolder = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder for the output, one file a document.")

@@ -13,17 +13,20 @@ from rhetorica.cli.options import (
     FORMATS_EPILOG,
     Force,
     Jobs,
+    LanguageName,
     ModelName,
     OutPlace,
+    ParserName,
     Pattern,
     Quiet,
+    SegmenterName,
     Strict,
     TextFormat,
     Texts,
 )
 from rhetorica.cli.pictures import PICTURE_LIST, check_picture
 from rhetorica.errors import LanguageWarning
-from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_PARSER, PARSERS, SEGMENTERS, Recipe
+from rhetorica.pipeline import AUTO, DEFAULT_MODEL, DEFAULT_PARSER, Recipe
 from rhetorica.relations import relation_set, relation_set_names
 from rhetorica.render.layout.parts import View
 
@@ -37,16 +40,10 @@ def parse(
         bool,
         typer.Option("--edus", help="Inputs hold one EDU a line, a blank line between paragraphs."),
     ] = False,
-    parser: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of {', '.join(PARSERS)}.")
-    ] = DEFAULT_PARSER,
+    language: LanguageName = AUTO,
+    parser: ParserName = DEFAULT_PARSER,
     model: ModelName = DEFAULT_MODEL,
-    segmenter: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}; else the parser's own, or crf."
-        ),
-    ] = None,
+    segmenter: SegmenterName = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -76,7 +73,7 @@ def parse(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Parse raw English text: units, dependencies, RST tree.
+    """Parse raw text, English or Chinese: units, dependencies, RST tree.
 
     The neural parser gives GUM's 32 relations, the others their 15 classes; `--labels coarse`
     makes them alike. Files in other formats (.rs3, .json, .edus, ...) keep their units.
@@ -94,7 +91,7 @@ def parse(
         options = {"beam": beam, "samples": 0}
     if votes is not None:
         options["samples"] = votes
-    recipe = Recipe("en", parser, segmenter, model, options=options)
+    recipe = Recipe(language, parser, segmenter, model, options=options)
     paths = text_files(inputs, from_, edus=edus, pattern=pattern)
     sink = Sink.of(to, out, "tree", len(paths), view=view, force=force)
     check_picture(sink.to)

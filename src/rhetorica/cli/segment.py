@@ -12,6 +12,7 @@ from rhetorica.cli.analysis import Sink, analyse, count_of, text_files
 from rhetorica.cli.options import (
     Force,
     Jobs,
+    LanguageName,
     ModelName,
     OutPlace,
     Pattern,
@@ -21,7 +22,7 @@ from rhetorica.cli.options import (
     Texts,
 )
 from rhetorica.errors import LanguageWarning
-from rhetorica.pipeline import DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS, Recipe
+from rhetorica.pipeline import AUTO, DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS, Recipe
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
@@ -29,6 +30,7 @@ app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 @app.command()
 def segment(
     inputs: Texts = None,
+    language: LanguageName = AUTO,
     segmenter: Annotated[
         str, typer.Option(metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}.")
     ] = DEFAULT_SEGMENTER,
@@ -45,7 +47,7 @@ def segment(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cut raw English text into elementary discourse units, one a line.
+    """Cut raw text, English or Chinese, into elementary discourse units, one a line.
 
     A blank line stands between paragraphs. `--to json` adds tokens, sentences and how sure each
     boundary is.
@@ -56,5 +58,6 @@ def segment(
     sink = Sink.of(to, out, "edus", len(paths), force=force)
     if quiet:
         warnings.simplefilter("ignore", LanguageWarning)
-    job = Job(Recipe(parser=None, segmenter=segmenter, model=model), from_, strict=strict)
+    recipe = Recipe(language, parser=None, segmenter=segmenter, model=model)
+    job = Job(recipe, from_, strict=strict)
     analyse(job, paths, count_of(jobs), sink, quiet=quiet)

@@ -13,15 +13,14 @@ from typing import Protocol
 
 from rhetorica.document import Document
 from rhetorica.errors import LanguageWarning, UnknownLanguage, UnknownName
-from rhetorica.languages.chinese import looks_chinese
+from rhetorica.languages.chinese import CHINESE
 from rhetorica.languages.english import ENGLISH
 from rhetorica.languages.language import FrontEnd, Language, Tags
 
-LANGUAGES = {language.code: language for language in (ENGLISH,)}
+LANGUAGES = {language.code: language for language in (ENGLISH, CHINESE)}
 DEFAULT = "en"
-_SCRIPTS = {"zh": looks_chinese}
-"""Languages that can be told by their script, before we can read them."""
-_NAMES = {"zh": "Chinese"} | {one.code: one.name for one in LANGUAGES.values()}
+_SHORT = 40
+"""Characters of a text too short to tell its language."""
 
 
 def language(code: str) -> Language:
@@ -58,10 +57,9 @@ def recognise(text: str) -> str:
     >>> recognise("It rained."), recognise("昨天下雨了，所以我们没有出门。")
     ('en', 'zh')
     """
-    for code, looks in _SCRIPTS.items():
-        if looks(text):
-            return code
-    return next((one.code for one in LANGUAGES.values() if one.recognises(text)), "")
+    # Texts too short to tell count as the default language, so it is asked last.
+    order = sorted(LANGUAGES.values(), key=lambda one: one.code == DEFAULT)
+    return next((one.code for one in order if one.recognises(text)), "")
 
 
 def settle(doc: Document, known: Collection[str] = LANGUAGES) -> Document:
@@ -75,10 +73,14 @@ def settle(doc: Document, known: Collection[str] = LANGUAGES) -> Document:
         _require(doc, doc.language, known)
         return doc
     code = recognise(doc.text)
+    if code == DEFAULT and code not in known:
+        code = ""  # short texts count as the default language, too: that is no proof
     if code:
         _require(doc, code, known)
         return replace(doc, language=code)
     code = next(iter(known))
+    if code != DEFAULT and len(doc.text) < _SHORT:
+        return replace(doc, language=code)
     warnings.warn(
         f"{doc.id or 'the text'} does not look like {language(code).name}, which is what the model "
         "knows",
@@ -107,7 +109,7 @@ def _require(doc: Document, code: str, known: Collection[str], who: str = "insta
     what = f"is in {code!r}"
     remedy = ""
     if not doc.language:
-        what = f"looks like {_NAMES[code]} ({code})"
+        what = f"looks like {language(code).name} ({code})"
         remedy = f'; if it is not, say so: Document(text, language="{next(iter(known))}")'
     raise UnknownLanguage(
         f"{doc.id or 'the text'} {what}, for which there is no model "

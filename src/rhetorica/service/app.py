@@ -254,6 +254,7 @@ def _add_facts(app: FastAPI, limits: Limits, workers: Pool) -> None:
         """List what can be asked for: parsers, models, formats, relations, limits."""
         return {
             "version": __version__,
+            "languages": schemas.languages(),
             "parsers": {name: schemas.models_of(name) for name in PARSERS},
             "parser": DEFAULT_PARSER,
             "segmenters": {name: schemas.models_of(name) for name in SEGMENTERS},

@@ -9,16 +9,24 @@ from pydantic_core import core_schema
 
 from rhetorica.edit import PARTS
 from rhetorica.formats import FORMATS
+from rhetorica.languages import LANGUAGES
 from rhetorica.models.store import models
 from rhetorica.pipeline import (
+    AUTO,
     DEFAULT_MODEL,
     DEFAULT_PARSER,
     DEFAULT_SEGMENTER,
     PARSERS,
     SEGMENTERS,
+    TREEBANKS,
 )
 from rhetorica.relations import relation_set_names
 from rhetorica.trees import NUCLEARITIES
+
+
+def languages() -> dict[str, str]:
+    """Return the languages for which there are parsers, code and name."""
+    return {code: LANGUAGES[code].name for code in TREEBANKS if models("parser", language=code)}
 
 
 def models_of(name: str) -> list[str]:
@@ -44,7 +52,14 @@ class _OneOf:
 
 FormatName = Annotated[str, _OneOf(*READABLE)]
 Target = Annotated[str, _OneOf(*FORMATS)]
-ParserName = Annotated[str, _OneOf(*PARSERS)]
+LanguageName = Annotated[
+    str,
+    _OneOf(AUTO, *TREEBANKS),
+    Field(description="The language of the text; auto: what it declares or looks like."),
+]
+ParserName = Annotated[
+    str, _OneOf(AUTO, *PARSERS), Field(description="auto is the best that is installed.")
+]
 SegmenterName = Annotated[str, _OneOf(*SEGMENTERS)]
 ModelName = Annotated[str, _OneOf(*MODELS)]
 LabelSet = Annotated[str, _OneOf(*relation_set_names())]
@@ -82,6 +97,7 @@ class Content(Model):
 class ParseOptions(Model):
     """How to parse."""
 
+    language: LanguageName = AUTO
     parser: ParserName = DEFAULT_PARSER
     model: ModelName = DEFAULT_MODEL
     segmenter: SegmenterName | None = Field(
@@ -107,6 +123,7 @@ class BatchRequest(ParseOptions):
 class SegmentRequest(Content):
     """Cut a text into EDUs."""
 
+    language: LanguageName = AUTO
     segmenter: SegmenterName = DEFAULT_SEGMENTER
     model: ModelName = DEFAULT_MODEL
     to: Annotated[str, _OneOf("json", "jsonl", "edus", "tok")] = "json"

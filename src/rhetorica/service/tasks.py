@@ -70,7 +70,7 @@ def parse(models: Models, limits: Limits, request: schemas.ParseRequest) -> Answ
 
 
 def _recipe(options: schemas.ParseOptions) -> Recipe:
-    return Recipe("en", options.parser, options.segmenter, options.model)
+    return Recipe(options.language, options.parser, options.segmenter, options.model)
 
 
 def parts(_: Models, limits: Limits, request: schemas.BatchRequest) -> list[Task]:
@@ -88,7 +88,7 @@ def parts(_: Models, limits: Limits, request: schemas.BatchRequest) -> list[Task
 
 def segment(models: Models, limits: Limits, request: schemas.SegmentRequest) -> Answer:
     """Cut one document into EDUs, anew."""
-    recipe = Recipe(parser=None, segmenter=request.segmenter, model=request.model)
+    recipe = Recipe(request.language, None, request.segmenter, request.model)
     parse = models[recipe].segment(_one(read(limits, request)).document)
     return _written(parse, request.to)
 

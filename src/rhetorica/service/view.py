@@ -13,7 +13,7 @@ from typing import Any
 from rhetorica.document import Document
 from rhetorica.edit import Unit, units
 from rhetorica.errors import InvalidTree
-from rhetorica.languages import recognise
+from rhetorica.languages import DEFAULT, LANGUAGES, recognise
 from rhetorica.parses import Parse, Scores
 from rhetorica.trees import ROOT, RSTTree
 
@@ -171,9 +171,13 @@ def _rounded(column: Sequence[float]) -> list[float]:
 
 
 def _warnings(parse: Parse) -> list[str]:
-    if "parser" in parse.provenance and recognise(parse.document.text) != "en":
-        return ["This does not look like English, which is what the model knows."]
-    return []
+    if "parser" not in parse.provenance:
+        return []
+    known, found = parse.document.language or DEFAULT, recognise(parse.document.text)
+    if found in (known, DEFAULT):  # short texts count as the default language
+        return []
+    name = LANGUAGES[known].name if known in LANGUAGES else known
+    return [f"This does not look like {name}, which is what the model knows."]
 
 
 __all__ = ["levels", "page_view"]

@@ -84,11 +84,12 @@ async function parseText(text, given = "", replacing = null) {
   const name = given || nameOf(text);
   const [parser, model] = byId("parser").value.split("/");
   const segmenter = byId("segmenter").value || null;
+  const language = byId("language").value;
   const kbest = text.length <= KBEST_CHARS ? KBEST : 1;
   const about = `Parsing ${counted(countWords(text), "word")} with ${parser}`;
   say(about);
   const parse = await working(
-    (signal) => api.parseText(text, { parser, model, segmenter, kbest, name }, signal), about,
+    (signal) => api.parseText(text, { language, parser, model, segmenter, kbest, name }, signal), about,
   );
   if (!parse) return undefined;
   // To parse again is a step like any other: undo brings back what was corrected before.
@@ -104,7 +105,8 @@ async function byHand(text) {
   const segmenter = byId("segmenter").value || state.info.segmenter;
   const name = nameOf(text);
   const parse = await working(async (signal) => {
-    const cut = await api.segment(text, { segmenter, model, name }, signal);
+    const language = byId("language").value;
+    const cut = await api.segment(text, { language, segmenter, model, name }, signal);
     return api.edit(cut, [{ op: "begin", relation: START }], signal);
   }, `Cutting ${counted(countWords(text), "word")} into EDUs`);
   if (parse) await open(newDocument(name, parse));
@@ -546,7 +548,7 @@ function listen() {
   on("help", "click", () => byId("help-dialog").showModal());
   on("theme", "click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   on("toast", "click", () => { byId("toast").hidden = true; });
-  for (const choice of ["parser", "segmenter"]) on(choice, "change", nameParser);
+  for (const choice of ["language", "parser", "segmenter"]) on(choice, "change", nameParser);
   listenToTabs();
   listenToDrops();
   document.addEventListener("click", (event) => {
@@ -624,7 +626,8 @@ function setTheme(theme) {
 function nameParser() {
   const [parser, model] = byId("parser").value.split("/");
   const segmenter = byId("segmenter").value;
-  byId("parsing-name").textContent = [parser, model, segmenter && `EDUs: ${segmenter}`].filter(Boolean).join(" · ");
+  const chosen = byId("language").selectedOptions[0];
+  byId("parsing-name").textContent = [chosen?.value !== "auto" && chosen?.textContent, parser, model, segmenter && `EDUs: ${segmenter}`].filter(Boolean).join(" · ");
 }
 
 async function start() {
@@ -638,7 +641,9 @@ async function start() {
   for (const { relations: own, classes } of Object.values(state.sets)) {
     for (const entry of [...own, ...classes]) state.glossary.set(entry.name.toLowerCase(), entry);
   }
-  const { parsers, parser, segmenters } = state.info;
+  const { languages, parsers, parser, segmenters } = state.info;
+  byId("language").replaceChildren(h("option", { value: "auto" }, "that of the text"),
+    ...Object.entries(languages).map(([code, name]) => h("option", { value: code }, name)));
   byId("parser").replaceChildren(...Object.entries(parsers).flatMap(([name, models]) =>
     models.map((model) => h("option", {
       value: `${name}/${model}`, selected: name === parser && model === "gum",
