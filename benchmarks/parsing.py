@@ -3,7 +3,9 @@
     python benchmarks/parsing.py ../shared/data/gum --corpus gum --parsers li2014
 
 Prints Markdown with one row a parser and setting, and the signatures. "raw" means from the bare
-text: the pipeline's own sentences, syntax and EDUs; relations are compared by coarse class. With
+text: the pipeline's own sentences, syntax and EDUs; relations are compared by coarse class. A
+Chinese corpus is laid out as one writes: no space between sentences, blank lines between
+paragraphs ("one line": no break at all; "spaced": as distributed, a space between sentences). With
 gold EDUs, sentences and paragraphs are gold, too; parsers that read syntax are scored with gold and
 with automatic syntax (``--syntax neural``: that of the neural model).
 """
@@ -32,6 +34,30 @@ COLUMNS = (
 )
 
 
+def raw_texts(golds: list[Parse]) -> dict[str, list[str]]:
+    """Return the bare texts of documents in several layouts."""
+    docs = [gold.document for gold in golds]
+    distributed = [doc.text for doc in docs]
+    if docs[0].language != "zh":
+        return {
+            "raw text": distributed,
+            "raw text, one line": [" ".join(text.split()) for text in distributed],
+        }
+    written = [
+        "\n\n".join("".join(_sentences(doc, start, end)) for start, end in doc.paragraphs)
+        for doc in docs
+    ]
+    return {
+        "raw text": written,
+        "raw text, one line": [text.replace("\n\n", "") for text in written],
+        "raw text, spaced": distributed,
+    }
+
+
+def _sentences(doc: Document, start: int, end: int) -> list[str]:
+    return [doc.text[a:b] for a, b in doc.sentences if start <= a < end]
+
+
 def main() -> None:
     """Parse, score, print."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -52,7 +78,7 @@ def main() -> None:
         model = options.model or options.corpus
         reads = "syntax" in PARSERS[name].needs
         pipeline = load(
-            "en",
+            golds[0].document.language,
             parser=name,
             model=model,
             segmenter=options.segmenter,
@@ -62,10 +88,12 @@ def main() -> None:
         inputs = {
             **({"gold EDUs and syntax": [parse.document for parse in golds]} if reads else {}),
             "gold EDUs": bare,
-            "raw text": [Document(parse.document.text, id=parse.id) for parse in golds],
-            "raw text, one line": [
-                Document(" ".join(parse.document.text.split()), id=parse.id) for parse in golds
-            ],
+            **{
+                label: [
+                    Document(text, id=parse.id) for parse, text in zip(golds, texts, strict=True)
+                ]
+                for label, texts in raw_texts(golds).items()
+            },
         }
         pipeline(Document.from_edus(["It rained", "so we left."]))  # load and compile
         for label, docs in inputs.items():

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 PROSE = {"decisions.md"}
 """Pages without examples."""
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
+_NEEDS = re.compile(r"^<!-- needs the package ([\w-]+) -->$", re.MULTILINE)
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -44,6 +46,13 @@ def commands(page: Path) -> list[str]:
     return [line for line in lines if line.startswith("rhetorica ")]
 
 
+def check_needs(page: Path) -> None:
+    """Skip the examples of a page that needs a package of models which is not installed."""
+    for match in _NEEDS.finditer(page.read_text(encoding="utf-8")):
+        if find_spec(match[1].replace("-", "_")) is None:
+            pytest.skip(f"{page.name} needs the package {match[1]} (packages/{match[1]})")
+
+
 @pytest.fixture
 def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the example files, as working folder."""
@@ -54,6 +63,7 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_python_examples(page: Path, examples: Path) -> None:
+    check_needs(page)
     names: dict[str, object] = {}
     parser, runner = (
         doctest.DocTestParser(),
@@ -71,6 +81,7 @@ def test_python_examples(page: Path, examples: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands(page: Path, examples: Path) -> None:
+    check_needs(page)
     for command in commands(page):
         arguments = shlex.split(command, comments=True)[1:]
         if any(argument.startswith("../shared") for argument in arguments):

@@ -1,0 +1,1 @@
+"""Models of Rhetorica for Chinese; the entry point ``rhetorica.models`` leads here."""
