@@ -194,6 +194,24 @@ def _syntax() -> Callable[..., None]:
             Parameter.empty,
         ),
         "out": (Out, Parameter.empty),
+        "silver": (
+            Annotated[
+                list[Path] | None,
+                typer.Option(help="CoNLL-U files with automatic syntax (AMALGUM), learned first."),
+            ],
+            None,
+        ),
+        "blind": (
+            Annotated[
+                Path | None,
+                typer.Option(
+                    metavar="DIR",
+                    help="Where the pipeline after the silver files goes, which knows nothing of "
+                    "GUM's trees (OUT_blind); if it is there, training goes on from it.",
+                ),
+            ],
+            None,
+        ),
     }
 
     def run(given: dict[str, Any]) -> None:
@@ -202,7 +220,14 @@ def _syntax() -> Callable[..., None]:
         [settings] = _settings(Settings, given)
         with training() as tell:
             train_syntax(
-                given["gum"], given["ewt"], given["out"], settings, tell=tell, command=_said()
+                given["gum"],
+                given["ewt"],
+                given["out"],
+                settings,
+                silver=given["silver"] or (),
+                blind=given["blind"],
+                tell=tell,
+                command=_said(),
             )
 
     doc = (

@@ -1,8 +1,10 @@
 """Train the English syntax pipeline: words, sentences, tags, lemmas, dependencies.
 
-The result is a spaCy pipeline without pretrained vectors, in a model folder. It learns from the UD
-layers of GUM and English-EWT in many layouts; `examples` makes them, `tokenizer` and `lemmas` hold
-the rules.
+The result is a spaCy pipeline without pretrained vectors, in a model folder. It learns in many
+layouts, in two stages: from AMALGUM (`silver`) and English-EWT, which gives a pipeline that is
+kept, since it is blind to GUM's trees and shows parsers what automatic syntax will look like; and
+on from there from the UD layers of GUM and EWT. `examples` makes the layouts, `tokenizer` and
+`lemmas` hold the rules.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ from rhetorica.settings import setting
 from rhetorica.text import annotate_all
 
 LICENCE = (
-    "trained on GUM (CC BY-NC-SA 4.0 as a whole) and UD English-EWT (annotations CC BY-SA 4.0); "
-    "lemma tables MIT and WordNet licence"
+    "trained on GUM (CC BY-NC-SA 4.0 as a whole), UD English-EWT (annotations CC BY-SA 4.0) and, "
+    "where a run was given it, AMALGUM (annotations CC BY 4.0; texts by genre, of which wikiHow's "
+    "are CC BY-NC-SA 3.0); lemma tables MIT and WordNet licence"
 )
 # Rows of the hash embeddings decide the size of the pipeline on disk.
 EMBEDDED = {"NORM": 5000, "PREFIX": 500, "SUFFIX": 2500, "SHAPE": 500, "SPACY": 10, "IS_SPACE": 10}
@@ -37,16 +40,20 @@ EMBEDDED = {"NORM": 5000, "PREFIX": 500, "SUFFIX": 2500, "SHAPE": 500, "SPACY": 
 class Settings:
     """How the pipeline is built and trained."""
 
-    epochs: int = setting(18, "Times that GUM and half of EWT are seen.")
-    gum_only_epochs: int = setting(3, "The last epochs, without EWT.")
+    silver_words: int = setting(450_000, "First stage: words of each automatic file (0: all).")
+    silver_learn_rate: float = setting(0.002, "First stage: peak of the learning rate.")
+    silver_dropout: float = setting(0.1, "First stage: share of units that are left out.")
+    silver_rounds: int = setting(8, "First stage: rounds, each with new words and half of EWT.")
+    epochs: int = setting(12, "Times that GUM and half of EWT are seen.")
+    gum_only_epochs: int = setting(2, "The last epochs, without EWT.")
     augment: float = setting(
         0.03, "Share of copies in lower case, and of copies without final punctuation."
     )
-    width: int = setting(128, "Width of the token encoder.")
+    width: int = setting(160, "Width of the token encoder.")
     depth: int = setting(4, "Depth of the token encoder.")
-    hidden: int = setting(64, "Hidden width of the parser.")
+    hidden: int = setting(96, "Hidden width of the parser.")
     batch_words: int = setting(700, "Words per update.")
-    learn_rate: float = setting(0.002, "Peak of the learning rate.")
+    learn_rate: float = setting(0.0015, "Peak of the learning rate.")
     dropout: float = setting(0.2, "Share of units that are left out.")
     eval_every: int = setting(2, "Epochs between evaluations.")
     min_actions: int = setting(10, "Drop actions of the parser that are rarer.")
@@ -59,12 +66,17 @@ def train_syntax(
     out: Path,
     settings: Settings | None = None,
     *,
+    silver: Sequence[Path] = (),
+    blind: Path | None = None,
     tell: Tell = nothing,
     command: str = "",
 ) -> dict[str, Counts]:
     """Train the pipeline, write it to a model folder, and return its scores on GUM dev.
 
     ``gum`` is GUM's folder, ``ewt`` one with ``en_ewt-ud-train.conllu`` (plain or ``.gz``).
+    ``silver`` are CoNLL-U files with automatic syntax (AMALGUM) for a first stage, whose pipeline,
+    blind to GUM's trees, is written to ``blind`` (``out`` + "_blind"); it is not trained again if
+    it is there.
     """
     try:
         import spacy
@@ -74,7 +86,9 @@ def train_syntax(
         raise MissingExtra("training the syntax pipeline", "train") from None
     import numpy as np
 
+    from rhetorica.train.syntax.examples import training_examples
     from rhetorica.train.syntax.lemmas import add_lemmatizer
+    from rhetorica.train.syntax.silver import read_silver
 
     settings = settings or Settings()
     # The BLAS of NumPy multiplies matrices about three times as fast as the bundled BLIS.
@@ -87,18 +101,36 @@ def train_syntax(
     [path] = sorted(ewt.glob("en_ewt-ud-train.conllu*"))[:1] or [ewt / "en_ewt-ud-train.conllu"]
     more = [parse.document for parse in read_conllu(path)]
     tell(Event("documents", note=f"GUM {len(train)}, EWT {len(more)}; GUM dev {len(dev)}"))
-    nlp = build_pipeline(settings)
-    averages = _learn(nlp, train, more, dev, settings, tell)
-    add_lemmatizer(nlp, [(train, 3), (more, 1)])
-    with nlp.use_params(averages):
-        _save(nlp, out)
-    scores = score(spacy.load(out), dev)
-    told = {name: round(100 * counts.f1, 2) for name, counts in scores.items()}
-    config = Config("syntax", "spacy", asdict(settings), treebanks=("gum", "ewt"), relations="ud")
-    write_text(out / "README.md", _card(out, told, settings, command))
-    seal(out, replace(config, licence=LICENCE, scores=told))
-    tell(Event("dev", note=_line(scores)))
-    return scores
+    nlp, rng = build_pipeline(settings), random.Random(settings.seed)
+    # GUM lends its inventory of labels to the first stage, too, so that the second can go on.
+    first = training_examples(nlp.vocab, train + more, rng, augment=0.0)
+    nlp.initialize(lambda: first)
+
+    def finish(nlp: Any, averages: Any, folder: Path, lemmas: Any, banks: tuple[str, ...]) -> Any:
+        """Write a trained pipeline with its scores; return these."""
+        add_lemmatizer(nlp, lemmas)
+        with nlp.use_params(averages):
+            _save(nlp, folder)
+        scores = score(spacy.load(folder), dev)
+        told = {name: round(100 * counts.f1, 2) for name, counts in scores.items()}
+        config = Config("syntax", "spacy", asdict(settings), treebanks=banks, relations="ud")
+        write_text(folder / "README.md", _card(folder, told, settings, command))
+        seal(folder, replace(config, licence=LICENCE, scores=told))
+        tell(Event("dev", note=_line(scores)))
+        return scores
+
+    if silver:
+        blind = blind or out.with_name(f"{out.name}_blind")
+        if not (blind / "config.json").exists():
+            texts = read_silver(silver, settings.silver_words)
+            averages = _learn_silver(nlp, texts, more, rng, settings, tell)
+            finish(nlp, averages, blind, [(more, 1)], ("amalgum", "ewt"))
+        nlp = spacy.load(blind)
+        nlp.remove_pipe("lemmatizer")
+        nlp.enable_pipe("senter")
+    averages = _learn(nlp, train, more, dev, rng, settings, tell)
+    banks = ("gum", "ewt", "amalgum") if silver else ("gum", "ewt")
+    return finish(nlp, averages, out, [(train, 3), (more, 1)], banks)
 
 
 def build_pipeline(settings: Settings) -> Any:
@@ -148,36 +180,76 @@ def _learn(
     gum: list[Document],
     ewt: list[Document],
     dev: list[Document],
+    rng: random.Random,
     settings: Settings,
     tell: Tell,
 ) -> Any:
-    """Train all components together; return the averaged weights."""
-    from thinc.api import Adam
-
+    """Train all components together on GUM and EWT; return the averaged weights."""
     from rhetorica.train.syntax.examples import training_examples
 
-    rng = random.Random(settings.seed)
-    first = training_examples(nlp.vocab, gum + ewt, rng, augment=0.0)
-    nlp.initialize(lambda: first)
-    rate, epochs = settings.learn_rate, settings.epochs
-    optimizer = Adam(rate, beta1=0.9, beta2=0.999, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)
+    optimizer, epochs = _optimizer(settings.learn_rate), settings.epochs
     for epoch in range(epochs):
         alone = epoch >= epochs - settings.gum_only_epochs
         documents = gum if alone else gum + rng.sample(ewt, len(ewt) // 2)
         examples = training_examples(nlp.vocab, documents, rng, settings.augment)
-        losses: dict[str, float] = {}
-        total, seen = sum(len(example.predicted) for example in examples), 0
-        for batch in _batches(examples, settings.batch_words):
-            optimizer.learn_rate = _rate((epoch + seen / total) / epochs, rate)
-            nlp.update(batch, drop=settings.dropout, sgd=optimizer, losses=losses)
-            seen += sum(len(example.predicted) for example in batch)
-            tell(Event(f"epoch {epoch + 1}", seen, total))
-        told = ", ".join(f"{name} {loss:.0f}" for name, loss in losses.items() if loss)
-        tell(Event(f"epoch {epoch + 1} of {epochs}", note=f"losses {told}"))
+        steps = (epoch, epochs, settings.learn_rate)
+        _round(nlp, examples, optimizer, "epoch", steps, settings.dropout, settings, tell)
         if (epoch + 1) % settings.eval_every == 0 and epoch + 1 < epochs:
             with nlp.use_params(optimizer.averages):
                 tell(Event("dev", note=_line(score(nlp, dev))))
     return optimizer.averages
+
+
+def _learn_silver(
+    nlp: Any,
+    silver: list[Document],
+    ewt: list[Document],
+    rng: random.Random,
+    settings: Settings,
+    tell: Tell,
+) -> Any:
+    """Train on automatic syntax, each document once, and on half of EWT in every round."""
+    from rhetorica.train.syntax.examples import training_examples
+
+    words = sum(len(doc.tokens) for doc in silver)
+    tell(Event("silver", note=f"{len(silver)} documents, {words} words"))
+    rng.shuffle(silver)
+    optimizer, rounds = _optimizer(settings.silver_learn_rate), settings.silver_rounds
+    for number in range(rounds):
+        documents = silver[number::rounds] + rng.sample(ewt, len(ewt) // 2)
+        examples = training_examples(nlp.vocab, documents, rng, settings.augment)
+        steps = (number, rounds, settings.silver_learn_rate)
+        _round(nlp, examples, optimizer, "round", steps, settings.silver_dropout, settings, tell)
+    return optimizer.averages
+
+
+def _optimizer(rate: float) -> Any:
+    from thinc.api import Adam
+
+    return Adam(rate, beta1=0.9, beta2=0.999, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)
+
+
+def _round(
+    nlp: Any,
+    examples: list[Any],
+    optimizer: Any,
+    name: str,
+    steps: tuple[int, int, float],
+    dropout: float,
+    settings: Settings,
+    tell: Tell,
+) -> None:
+    """Learn from examples once; ``steps``: which round, of how many, and the peak of the rate."""
+    number, count, peak = steps
+    losses: dict[str, float] = {}
+    total, seen = sum(len(example.predicted) for example in examples), 0
+    for batch in _batches(examples, settings.batch_words):
+        optimizer.learn_rate = _rate((number + seen / total) / count, peak)
+        nlp.update(batch, drop=dropout, sgd=optimizer, losses=losses)
+        seen += sum(len(example.predicted) for example in batch)
+        tell(Event(f"{name} {number + 1}", seen, total))
+    told = ", ".join(f"{part} {loss:.0f}" for part, loss in losses.items() if loss)
+    tell(Event(f"{name} {number + 1} of {count}", note=f"losses {told}"))
 
 
 def _batches(examples: Sequence[Any], words: int) -> Iterable[list[Any]]:
