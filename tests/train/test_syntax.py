@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from rhetorica.models.store import Config
 from rhetorica.text import annotate
 from rhetorica.train.syntax import score
 from rhetorica.train.syntax.examples import paragraphs_of
+from rhetorica.train.syntax.silver import join_clitics, present_scheme
 
 pytest.importorskip("spacy_lookups_data", reason="spacy-lookups-data is not installed")
 
@@ -74,6 +76,58 @@ def test_a_short_training(tmp_path: Path) -> None:
     doc = annotate("The old umbrella can't be mended.", nlp)
     assert [doc.form(token) for token in doc.tokens][3:6] == ["ca", "n't", "be"]
     assert score(nlp, [parse.document for parse in parses()])["tokens"].f1 == 1
+
+
+def test_two_stages(tmp_path: Path) -> None:
+    gum, ewt = corpus(tmp_path)
+    out, blind = tmp_path / "my_syntax", tmp_path / "my_syntax_blind"
+    silver = ewt / "en_ewt-ud-train.conllu"
+    small = (
+        f"train syntax --gum {gum} --ewt {ewt} --silver {silver} --out {out} --silver-rounds 2 "
+        "--epochs 1 --width 16 --depth 1 --hidden 8 --min-actions 1 --gum-only-epochs 0"
+    ).split()
+    result = CliRunner().invoke(app, small)
+    assert result.exit_code == 0, result.output
+    assert "round 2 of 2" in result.output
+    assert Config.read(blind).treebanks == ("amalgum", "ewt")
+    assert Config.read(out).treebanks == ("gum", "ewt", "amalgum")
+    changed = (out / "tok2vec" / "model").read_bytes()
+    assert changed != (blind / "tok2vec" / "model").read_bytes()
+    again = CliRunner().invoke(app, small)
+    assert again.exit_code == 0 and "round" not in again.output  # the first stage is there
+    assert (out / "tok2vec" / "model").stat().st_size == len(changed)
+
+
+def test_older_labels_of_automatic_syntax_are_renamed() -> None:
+    words = "Kongo 's king was seen by Al last May - 5 $ .".split()
+    relations = "nmod:poss case nsubj:pass aux:pass root case obl amod obl:tmod punct dep dep punct"
+    heads = [2, 0, 4, 4, -1, 6, 4, 8, 4, 10, 4, 10, 4]
+    tags = "NNP POS NN VBD VBN IN NNP JJ NNP : CD SYM .".split()
+    classes = "PROPN PART NOUN AUX VERB ADP PROPN ADJ PROPN PUNCT NUM SYM .".split()
+    doc = Document.from_edus([" ".join(words).replace("- 5", "-5").replace("May -", "May-")])
+    tokens, at = [], 0
+    for word, relation, head, tag, pos in zip(
+        words, relations.split(), heads, tags, classes, strict=True
+    ):
+        at = doc.text.index(word, at)
+        tokens.append(Token(at, at + len(word), pos=pos, tag=tag, head=head, deprel=relation))
+        at += len(word)
+    doc = replace(doc, tokens=tuple(tokens))
+    new = present_scheme(join_clitics(doc))
+    assert new.text == "Kongo's king was seen by Al last May-5 $ ."
+    assert [new.form(token) for token in new.tokens] == words
+    changed = {
+        new.form(b): (b.deprel, b.tag, b.pos)
+        for a, b in zip(doc.tokens, new.tokens, strict=True)
+        if (a.deprel, a.tag, a.pos) != (b.deprel, b.tag, b.pos)
+    }
+    assert changed == {
+        "Al": ("obl:agent", "NNP", "PROPN"),
+        "May": ("obl:unmarked", "NNP", "PROPN"),
+        "-": ("punct", "HYPH", "PUNCT"),
+        "$": ("dep", "$", "SYM"),
+        ".": ("punct", ".", "PUNCT"),
+    }
 
 
 def test_words_are_counted_where_they_stand() -> None:

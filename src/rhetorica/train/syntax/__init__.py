@@ -125,9 +125,8 @@ def train_syntax(
             texts = read_silver(silver, settings.silver_words)
             averages = _learn_silver(nlp, texts, more, rng, settings, tell)
             finish(nlp, averages, blind, [(more, 1)], ("amalgum", "ewt"))
-        nlp = spacy.load(blind)
-        nlp.remove_pipe("lemmatizer")
-        nlp.enable_pipe("senter")
+        # A component that is enabled later would not hear the encoder.
+        nlp = spacy.load(blind, exclude=["lemmatizer"], config={"nlp": {"disabled": []}})
     averages = _learn(nlp, train, more, dev, rng, settings, tell)
     banks = ("gum", "ewt", "amalgum") if silver else ("gum", "ewt")
     return finish(nlp, averages, out, [(train, 3), (more, 1)], banks)
