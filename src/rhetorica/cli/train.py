@@ -82,12 +82,23 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
             Annotated[
                 Syntax,
                 typer.Option(
-                    help="Syntax to learn from: gold (the corpus's), predicted (by our pipeline), "
+                    help="Syntax to learn from: gold (the corpus's), predicted (by a pipeline), "
                     "or each document with both, for a model that knows the mistakes of automatic "
-                    "syntax."
+                    "syntax. Unless it is gold, dev documents are parsed with our syntax, too."
                 ),
             ],
             "gold",
+        ),
+        "pipeline": (
+            Annotated[
+                Path | None,
+                typer.Option(
+                    metavar="DIR",
+                    help="Syntax pipeline that predicts, else ours, which knows GUM's training "
+                    "documents; `rhetorica train syntax --silver` writes one that does not.",
+                ),
+            ],
+            None,
         ),
     }
     help = "Folder of the Penn Treebank: its trees are the syntax of RST-DT's documents."
@@ -108,6 +119,7 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
             given["corpus"],
             given["folder"],
             syntax=given["syntax"],
+            pipeline=given["pipeline"],
             ptb=given["ptb"],
             constituency=any(getattr(one, "phrases", False) for one in tries),
         )

@@ -85,7 +85,8 @@ BEAM = 4
 """How many states the beam keeps, unless told."""
 SAMPLES = 16
 """How many sequences of actions vote, unless told: more are a little better, and slower."""
-
+EXPLORING = 8
+"""Epochs of the models that are only there to make mistakes."""
 
 STRENGTH_GRID = tuple(2.0**power for power in range(-4, 5))
 """The strengths that Heilman & Sagae (2015, section 5) try."""
@@ -108,7 +109,7 @@ class Settings:
     folds: int = setting(3, "Parts of the training data, each parsed by models of the others.")
     samples: int = setting(SAMPLES, "Sequences of actions that vote on the tree; 0: use a beam.")
     beam: int = setting(BEAM, "States that a beam keeps.")
-    epochs: int = setting(8, "Times that all states are seen, at most.")
+    epochs: int = setting(8, "Times that all states are seen, at most; while exploring at most 8.")
     tolerance: float = setting(
         0.0, "End when an epoch lowers the objective by less than this share; 0: never before."
     )
@@ -234,13 +235,13 @@ class ShiftReduceParser(Stored):
                 others = [e for e in examples if part_of[id(e.text)] != part]
                 if not others:
                     continue
-                self.models_ = self._learn(others)
+                self.models_ = self._learn(others, epochs=min(EXPLORING, self.settings.epochs))
                 for number, text in enumerate(texts):
                     if part_of[id(text)] == part:
                         found += [self._walk(text, way) for way in self._try(text, visit, number)]
                 tell(Event(f"exploration {visit + 1}", part + 1, self.settings.folds))
             examples += found
-        self.models_ = self._learn(examples, tell)
+        self.models_ = self._learn(examples, tell, epochs=self.settings.epochs)
         return self
 
     def _target(self, parse: Parse, coarse: Callable[[str], str] | None) -> RSTTree:
@@ -279,7 +280,9 @@ class ShiftReduceParser(Stored):
         looks = StateReader(text.units).look(forest, states)
         return _Examples(text, looks, right, labels, valid[:, SHIFT] & joinable, joinable)
 
-    def _learn(self, examples: Sequence[_Examples], tell: Tell = nothing) -> dict[str, Classifier]:
+    def _learn(
+        self, examples: Sequence[_Examples], tell: Tell = nothing, *, epochs: int
+    ) -> dict[str, Classifier]:
         """Fit the classifiers of the feature set."""
         templates = self.templates
         models: dict[str, Classifier] = {}
@@ -297,11 +300,11 @@ class ShiftReduceParser(Stored):
                 np.concatenate(right),
                 np.concatenate(possible),
                 strength=strength,
-                epochs=self.settings.epochs,
+                epochs=epochs,
                 tolerance=self.settings.tolerance,
                 min_count=self.settings.min_count,
                 seed=self.settings.seed,
-                progress=steps(tell, name, self.settings.epochs),
+                progress=steps(tell, name, epochs),
             )
         return models
 

@@ -190,7 +190,8 @@ def train(
 
 def _dev(row: Trainable, treebank: Treebank, tries: Sequence[Any]) -> list[Parse]:
     """Return dev documents as they will be met: segmenters see raw text."""
-    gold = row.kind == "parser" or any(getattr(one, "phrases", False) for one in tries)
+    parses_gold = row.kind == "parser" and treebank.syntax == "gold"
+    gold = parses_gold or any(getattr(one, "phrases", False) for one in tries)
     return treebank.dev if gold else with_syntax(treebank.dev, predicted=True)
 
 

@@ -11,18 +11,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rhetorica.convert import Convention
 from rhetorica.corpora import read_corpus
 from rhetorica.document import Document
-from rhetorica.errors import RepairWarning, RhetoricaError
+from rhetorica.errors import MissingExtra, RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.files import digest
+from rhetorica.models.store import Config
 from rhetorica.parses import Parse
 from rhetorica.relations import RelationSet, relation_set
 from rhetorica.text import annotate_all
 from rhetorica.trees import DepTree
+
+if TYPE_CHECKING:
+    from spacy.language import Language as Spacy
+
+    from rhetorica.languages import FrontEnd
 
 Syntax = Literal["gold", "predicted", "both"]
 
@@ -32,7 +38,9 @@ class Treebank:
     """Training and dev documents with syntax, and the classes of its relations.
 
     Choices are made on ``dev``; ``part`` says of which split these documents are. ``test`` is there
-    only where a paper's figures are on it: `final` makes it the part that is scored.
+    only where a paper's figures are on it: `final` makes it the part that is scored. ``syntax``
+    tells whose syntax the training documents have. Dev documents have the treebank's, where there
+    is one; what learns from predicted syntax is calibrated and scored with ours.
     """
 
     name: str
@@ -41,6 +49,7 @@ class Treebank:
     relations: RelationSet
     part: str = "dev"
     test: list[Parse] = field(default_factory=list)
+    syntax: Syntax = "gold"
 
     def final(self) -> Treebank:
         """Return what last figures are from: all to learn from but test, which is scored.
@@ -50,7 +59,7 @@ class Treebank:
         if not self.test:
             return self
         train = [*self.train, *self.dev]
-        return Treebank(self.name, train, self.test, self.relations, "test")
+        return Treebank(self.name, train, self.test, self.relations, "test", syntax=self.syntax)
 
     def automatic(self) -> Treebank:
         """Return the same documents with sentences, paragraphs and syntax of our own."""
@@ -95,6 +104,7 @@ def read_treebank(
     folder: Path | str,
     *,
     syntax: Syntax = "gold",
+    pipeline: Path | str | None = None,
     ptb: Path | str | None = None,
     constituency: bool = False,
     test: bool = False,
@@ -102,8 +112,9 @@ def read_treebank(
     """Read a treebank; where it has no syntax of its own, ours is added.
 
     With ``predicted`` syntax the training documents get ours in any case; with ``both`` each is
-    there twice, for a parser that knows the mistakes of automatic syntax. Dev documents keep
-    theirs. ``ptb`` is the folder of the Penn Treebank, whose trees are RST-DT's syntax;
+    there twice, for a parser that knows the mistakes of automatic syntax. ``pipeline`` is the
+    folder of another syntax pipeline to predict it: ours has learned from GUM's training documents,
+    and makes fewer mistakes there than it will make elsewhere. ``ptb`` is the folder of the Penn Treebank, whose trees are RST-DT's syntax;
     ``constituency`` asks for phrase structures, ``test`` for the documents of the test split.
     Relations that the treebank's inventory does not have are classes of their own, and a
     `RepairWarning` names them.
@@ -119,9 +130,19 @@ def read_treebank(
     )
     relations = _with_unknown(relation_set(name), [*train, *dev, *last])
     if syntax != "gold":
+        nlp = _load_pipeline(Path(pipeline)) if pipeline else None
         kept = train if syntax == "both" else []
-        train = [*kept, *with_syntax(train, predicted=True)]
-    return Treebank(name, train, dev, relations, test=last)
+        train = [*kept, *with_syntax(train, predicted=True, nlp=nlp)]
+    return Treebank(name, train, dev, relations, test=last, syntax=syntax)
+
+
+def _load_pipeline(folder: Path) -> Spacy:
+    """Load a syntax pipeline that `rhetorica train syntax` wrote."""
+    try:
+        import spacy
+    except ImportError:
+        raise MissingExtra("a syntax pipeline", "train") from None
+    return spacy.load(Config.read(folder).check())
 
 
 def _with_unknown(relations: RelationSet, parses: Iterable[Parse]) -> RelationSet:
@@ -144,17 +165,20 @@ def _with_unknown(relations: RelationSet, parses: Iterable[Parse]) -> RelationSe
     return extended
 
 
-def with_syntax(parses: Iterable[Parse], *, predicted: bool = False) -> list[Parse]:
+def with_syntax(
+    parses: Iterable[Parse], *, predicted: bool = False, nlp: Spacy | FrontEnd | None = None
+) -> list[Parse]:
     """Let our pipeline add syntax where there is none or, if ``predicted``, replace what is there.
 
     Text, EDUs and trees are kept; predicted are tokens, syntax, sentences and paragraphs. Where
-    words have tags but no lemmas, as in the Penn Treebank, lemmas are added.
+    words have tags but no lemmas, as in the Penn Treebank, lemmas are added. ``nlp`` is another
+    pipeline, or a front end.
     """
     golds = list(parses)
     docs = [gold.document for gold in golds]
     if predicted:
         docs = [Document(doc.text, doc.edus, id=doc.id, language=doc.language) for doc in docs]
-    docs = list(_with_lemmas(annotate_all(docs)))
+    docs = list(_with_lemmas(annotate_all(docs, nlp)))
     return [replace(g, document=d) for g, d in zip(golds, docs, strict=True)]
 
 
