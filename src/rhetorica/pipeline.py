@@ -407,11 +407,6 @@ def load(
     if syntax is not None:
         recipe.require_syntax()
     code = DEFAULT if recipe.language == AUTO else recipe.language
-    nlp: Language | FrontEnd | None = None
-    if recipe.syntax or (code != DEFAULT and syntax is None and recipe.reads_syntax):
-        nlp = _front_end(recipe.syntax or NEURAL_SYNTAX, code)
-    elif syntax is not None:
-        nlp = cast("Language", syntax)
     chosen: Parser | None = None
     found: Segmenter | None = None
     options, bank = dict(recipe.options), recipe.model
@@ -421,6 +416,13 @@ def load(
             bank = _segmenters_bank(bank, code)
         else:
             found, _ = _made(offer, bank, code)
+    nlp: Language | FrontEnd | None = None
+    if syntax is not None and not recipe.syntax:
+        nlp = cast("Language", syntax)
+    elif name := recipe.syntax or _learned_with(chosen, found):
+        nlp = load_syntax(name, code)
+    elif code != DEFAULT and recipe.reads_syntax:
+        nlp = load_syntax(NEURAL_SYNTAX, code)
     return Pipeline(recipe, chosen, found, nlp)
 
 
@@ -521,10 +523,12 @@ def models_of(recipe: Recipe) -> tuple[store.Config, ...]:
             found.append(config)
             found += _members_models(offer, config, bank, recipe.language)
         bank = _segmenters_bank(bank, recipe.language)
+    learned = [config.settings.get("syntax") for config in found if config.name == ENSEMBLE]
+    syntax = recipe.syntax or next(filter(None, learned), None)
     ours = recipe.language != DEFAULT and recipe.reads_syntax
-    if recipe.syntax == NEURAL_SYNTAX or ours:
+    if syntax == NEURAL_SYNTAX or ours:
         found.append(_neural_syntax(recipe.language))
-    elif not recipe.syntax and recipe.reads_syntax:
+    elif not syntax and recipe.reads_syntax:
         found += store.models("syntax", language=recipe.language)
     return tuple(found)
 
@@ -589,8 +593,14 @@ def _weights(made: Any, folder: Path) -> Any:
     return made.load(folder)
 
 
-def _front_end(name: str, language: str) -> Language | FrontEnd:
-    """Return what adds syntax, by its name."""
+def _learned_with(*parts: Any) -> str:
+    """Return the front end that the weights of an ensemble were learned with, if it names one."""
+    ours = [part.settings.syntax for part in parts if part is not None and part.name == ENSEMBLE]
+    return next(filter(None, ours), "")
+
+
+def load_syntax(name: str, language: str = DEFAULT) -> Language | FrontEnd:
+    """Return what adds syntax: "neural", or a spaCy pipeline by its name or folder."""
     if name != NEURAL_SYNTAX:
         return _spacy(name)
     from rhetorica.parsers.neural import NeuralParser

@@ -284,6 +284,9 @@ def reproduce_ensemble_command(
     members: Annotated[
         str, typer.Option(help="Parsers that vote, with commas; the first is compared with.")
     ] = "neural,codra,shift-reduce,dplp",
+    syntax: Annotated[
+        str, typer.Option(help="Front end of the members: neural, else our spaCy pipeline.")
+    ] = "",
     into: Into = None,
 ) -> None:
     """Score the ensemble parser on GUM dev: members alone, all methods, each member left out.
@@ -294,5 +297,6 @@ def reproduce_ensemble_command(
     from rhetorica.reproduce.ensemble import ensemble_tables
     from rhetorica.train.treebank import read_treebank
 
-    tables = ensemble_tables(read_treebank("gum", gum), Settings(members=members), tell=tell)
+    settings = Settings(members=members, syntax=syntax)
+    tables = ensemble_tables(read_treebank("gum", gum), settings, tell=tell)
     _show(tables, into, "ensemble")

@@ -32,7 +32,7 @@ def ensemble_tables(
     relations = treebank.relations
     named_set = f"{relations.name} {relations.label_name}"
     settings = replace(settings or Settings(), relations=named_set)
-    heard = hear(treebank, named(settings.members), tell=tell)
+    heard = hear(treebank, named(settings.members), syntax=settings.syntax, tell=tell)
     tell(Event("members alone"))
     alone = {
         name: treebank.score(
@@ -81,8 +81,9 @@ def _others(
 
 def _raw(treebank: Treebank, heard: Heard, settings: Settings) -> str:
     """Score from raw text: segmenter and parser by the weights of the other half."""
-    docs, evidence = segment_evidence(treebank, SegmenterSettings())
-    segmented = honest_segments(docs, evidence, SegmenterSettings())
+    cutting = SegmenterSettings(syntax=settings.syntax)
+    docs, evidence = segment_evidence(treebank, cutting)
+    segmented = honest_segments(docs, evidence, cutting)
     members = gathered(heard.names, treebank.name)
     models = honest_ensembles(heard, settings)
     together = treebank.score(

@@ -33,6 +33,7 @@ class Settings:
     """Who takes part, and from which probability on an EDU begins."""
 
     members: str = setting("crf,neural", "Segmenters, with commas; one may have a model, crf:mine.")
+    syntax: str = setting("", "Front end of the members: neural, else our spaCy pipeline.")
     l2: float = setting(1.0, "Penalty of the logistic regressions.")
     threshold: float = 0.5
 

@@ -22,7 +22,7 @@ from rhetorica.evaluate import Report
 from rhetorica.files import write_text
 from rhetorica.parsers.ensemble.parser import EnsembleParser, Settings
 from rhetorica.parses import Parse
-from rhetorica.pipeline import load_parser, load_segmenter
+from rhetorica.pipeline import load_parser, load_segmenter, load_syntax
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.protocols import Ballot
 from rhetorica.segmenters.boundaries import cut
@@ -56,15 +56,22 @@ def named(members: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in members.split(",") if part.strip())
 
 
-def hear(treebank: Treebank, names: Sequence[str], *, tell: Tell = nothing) -> Heard:
-    """Let parsers vote on the dev documents: gold EDUs, automatic syntax."""
-    golds = with_syntax(treebank.dev, predicted=True)
+def hear(
+    treebank: Treebank, names: Sequence[str], *, syntax: str = "", tell: Tell = nothing
+) -> Heard:
+    """Let parsers vote on the dev documents: gold EDUs, automatic syntax (of a front end)."""
+    golds = _annotated(treebank, syntax)
     voters = gathered(names, treebank.name)
     ballots = []
     for at, gold in enumerate(golds, 1):
         ballots.append(voters.ballots(gold.document))
         tell(Event("votes", at, len(golds)))
     return Heard(tuple(names), golds, ballots)
+
+
+def _annotated(treebank: Treebank, syntax: str) -> list[Parse]:
+    """Return the dev documents as a front end sees them."""
+    return with_syntax(treebank.dev, predicted=True, nlp=load_syntax(syntax) if syntax else None)
 
 
 def gathered(names: Sequence[str], bank: str) -> EnsembleParser:
@@ -115,7 +122,7 @@ def train_ensemble(
     """Learn the weights of a parser ensemble, score them honestly, write a model folder."""
     relations = treebank.relations
     settings = replace(settings or Settings(), relations=f"{relations.name} {relations.label_name}")
-    heard = hear(treebank, named(settings.members), tell=tell)
+    heard = hear(treebank, named(settings.members), syntax=settings.syntax, tell=tell)
     report = treebank.score(honest_parses(heard, settings))
     tell(Event("dev, halves", note=shown(report)))
     model = EnsembleParser(settings).fit(heard.golds, ballots=heard.ballots)
@@ -130,7 +137,7 @@ def segment_evidence(
     treebank: Treebank, settings: SegmenterSettings
 ) -> tuple[list[Document], list[Floats]]:
     """Return the dev documents with automatic syntax, and what segmenters say of their tokens."""
-    docs = [parse.document for parse in with_syntax(treebank.dev, predicted=True)]
+    docs = [parse.document for parse in _annotated(treebank, settings.syntax)]
     empty = EnsembleSegmenter(settings)
     members = [load_segmenter(name, model or treebank.name) for name, model in empty.members]
     together = empty.gather(members)

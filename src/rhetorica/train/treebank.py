@@ -114,10 +114,10 @@ def read_treebank(
     With ``predicted`` syntax the training documents get ours in any case; with ``both`` each is
     there twice, for a parser that knows the mistakes of automatic syntax. ``pipeline`` is the
     folder of another syntax pipeline to predict it: ours has learned from GUM's training documents,
-    and makes fewer mistakes there than it will make elsewhere. ``ptb`` is the folder of the Penn Treebank, whose trees are RST-DT's syntax;
-    ``constituency`` asks for phrase structures, ``test`` for the documents of the test split.
-    Relations that the treebank's inventory does not have are classes of their own, and a
-    `RepairWarning` names them.
+    and makes fewer mistakes there than it will make elsewhere. ``ptb`` is the folder of the Penn
+    Treebank, whose trees are RST-DT's syntax; ``constituency`` asks for phrase structures, ``test``
+    for the documents of the test split. Relations that the treebank's inventory does not have are
+    classes of their own, and a `RepairWarning` names them.
     """
     if ptb is not None and name != "rst-dt":
         raise RhetoricaError(f"the Penn Treebank has no trees for {name}, only for rst-dt")

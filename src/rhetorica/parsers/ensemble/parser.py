@@ -66,6 +66,7 @@ class Settings:
         "How weights are learned: stacked (logistic regression over members' probabilities), an "
         "algorithm of Cortes et al. (2014), or reparsing (Sagae & Lavie 2006).",
     )
+    syntax: str = setting("", "Front end of the members: neural, else our spaCy pipeline.")
     l2: float = setting(10.0, "Penalty of the logistic regressions.")
     gain: float = setting(0.5, "How much a sure label speaks for a range.")
     relations: str = "gum coarse15"

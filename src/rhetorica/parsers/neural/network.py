@@ -33,6 +33,8 @@ Weights = Mapping[str, Floats]
 
 BATCH = 8
 """Windows that go through the encoder at once; more gain nothing on one core."""
+KEPT = 16_384
+"""The longest text, in pieces, whose states are kept for who asks next: 50 MB at most."""
 CONTEXT = 2
 """How many pieces on either side the segmentation head sees directly."""
 SALIENCE_LIMIT = 4.0
@@ -197,6 +199,10 @@ class Encoder:
         return row
 
 
+def _same(one: Pieces, other: Pieces) -> bool:
+    return np.array_equal(one.ids, other.ids) and np.array_equal(one.types, other.types)
+
+
 class Network:
     """A loaded model: encoder, heads, and what its labels mean."""
 
@@ -211,6 +217,7 @@ class Network:
         self.config, self.tokenizer, self.weights = config, tokenizer, weights
         self.lemmas = lemmas or Lemmas({})
         self._encoder = encoder
+        self._last: tuple[Pieces, Floats] | None = None
 
     @classmethod
     def from_state(cls, state: store.State) -> Network:
@@ -232,10 +239,20 @@ class Network:
         return Network(config, self.tokenizer, encoder, self.weights, self.lemmas)
 
     def states(self, pieces: Pieces) -> Floats:
-        """Return the encoder's states of a text, (pieces, dimensions)."""
+        """Return the encoder's states of a text, (pieces, dimensions).
+
+        Those of the last text are kept, unless it is long: the front end, the segmenter and the
+        parser that read it one after the other need the encoder once.
+        """
         if self._encoder is None:
             raise ModelError("this network has heads only, no encoder")
-        return self._encoder(pieces)
+        last = self._last  # one look, since other threads may change it
+        if last is not None and _same(last[0], pieces):
+            return last[1]
+        states = self._encoder(pieces)
+        states.setflags(write=False)
+        self._last = (pieces, states) if len(pieces) <= KEPT else None
+        return states
 
     def marks(self, states: Floats, source: int = 0) -> Floats:
         """Return what begins at each piece: probabilities of nothing, EDU, sentence, paragraph."""
