@@ -40,11 +40,11 @@ EMBEDDED = {"NORM": 5000, "PREFIX": 500, "SUFFIX": 2500, "SHAPE": 500, "SPACY": 
 class Settings:
     """How the pipeline is built and trained."""
 
-    silver_words: int = setting(320_000, "First stage: words of each automatic file (0: all).")
+    silver_words: int = setting(250_000, "First stage: words of each automatic file (0: all).")
     silver_learn_rate: float = setting(0.002, "First stage: peak of the learning rate.")
     silver_dropout: float = setting(0.1, "First stage: share of units that are left out.")
-    silver_rounds: int = setting(8, "First stage: rounds, each with new words and half of EWT.")
-    epochs: int = setting(12, "Times that GUM and half of EWT are seen.")
+    silver_rounds: int = setting(6, "First stage: rounds, each with new words and half of EWT.")
+    epochs: int = setting(9, "Times that GUM and half of EWT are seen.")
     gum_only_epochs: int = setting(2, "The last epochs, without EWT.")
     augment: float = setting(
         0.03, "Share of copies in lower case, and of copies without final punctuation."
