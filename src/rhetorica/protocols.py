@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from rhetorica.decode import Votes
 from rhetorica.document import Document
 from rhetorica.parses import Parse, Scores
 from rhetorica.trees import Label
+
+_OTHER_LABELS = 10
 
 
 class Parser(Protocol):
@@ -69,6 +73,67 @@ class Voter(Protocol):
 
     def ballot(self, doc: Document, /) -> Ballot:
         """Return votes for the joins of a document with EDUs."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArcBallot:
+    """What a parser thinks of all heads of each EDU, and of the relations of arcs.
+
+    ``heads`` (EDUs, 1 + EDUs) are probabilities, column 0 those of the root; ``own`` are the heads
+    in its tree (-1: root). ``relations`` gives the probabilities of ``labels`` for arcs that are
+    rows (dependent, head), and in a last column that of any label besides; zeros where it has none.
+    """
+
+    heads: npt.NDArray[np.float64]
+    own: npt.NDArray[np.int64]
+    labels: tuple[Label, ...]
+    relations: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, parse: Parse) -> ArcBallot:
+        """Make a ballot of a finished parse: the arcs of its tree, with their probabilities.
+
+        What a parser does not say counts as a half; what it does not give to its own head or label
+        falls on the others alike, of labels on ten at least.
+        """
+        tree = parse.dependencies
+        n = tree.n_edus
+        scores = parse.scores or Scores()
+        own = np.array(tree.heads, dtype=np.int64)
+        sure = np.array(scores.heads or (0.5,) * n)
+        heads = np.repeat((1 - sure)[:, None] / max(1, n - 1), n + 1, axis=1)
+        heads[np.arange(n), np.arange(1, n + 1)] = 0
+        heads[np.arange(n), own + 1] = sure
+        found = tree.labels()
+        labels = tuple(sorted({label for label, head in zip(found, own, strict=True) if head >= 0}))
+        named = np.array(scores.arc_relations or (0.5,) * n)
+        rest = (1 - named) / max(_OTHER_LABELS, len(labels) - 1)
+        table = np.repeat(rest[:, None], len(labels) + 1, axis=1)  # the last: any other label
+        for at, label in enumerate(found):
+            if label in labels:
+                table[at, labels.index(label)] = named[at]
+
+        def relations(arcs: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+            known = own[arcs[:, 0]] == arcs[:, 1]
+            return np.where(known[:, None], table[arcs[:, 0]], 0.0)
+
+        return cls(heads, own, labels, relations)
+
+
+def with_zero(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Add the last column of `ArcBallot.relations`, for a parser that knows all labels."""
+    return np.pad(shares, ((0, 0), (0, 1)))
+
+
+@runtime_checkable
+class ArcVoter(Protocol):
+    """A parser that can say what it thinks of arcs that are not in its tree."""
+
+    name: str
+
+    def arc_ballot(self, doc: Document, /) -> ArcBallot:
+        """Return probabilities of the arcs of a document with EDUs."""
         ...
 
 

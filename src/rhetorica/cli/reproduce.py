@@ -300,3 +300,24 @@ def reproduce_ensemble_command(
     settings = Settings(members=members, syntax=syntax)
     tables = ensemble_tables(read_treebank("gum", gum), settings, tell=tell)
     _show(tables, into, "ensemble")
+
+
+@app.command("ensemble-dependencies")
+def reproduce_ensemble_dependencies_command(
+    scidtb: Annotated[Path, typer.Option(metavar="DIR", help="SciDTB's folder.")],
+    members: Annotated[
+        str, typer.Option(help="Parsers that vote, with commas; the first is compared with.")
+    ] = "neural,neural-fast,li2014",
+    into: Into = None,
+) -> None:
+    """Score the ensemble of dependency parsers on SciDTB dev: members, methods, decoders.
+
+    Example: `rhetorica reproduce ensemble-dependencies --scidtb scidtb/ > tables.md`
+    """
+    from rhetorica.parsers.ensemble import Settings
+    from rhetorica.reproduce.ensemble import dependency_tables
+    from rhetorica.train.treebank import read_treebank
+
+    treebank = read_treebank("scidtb", scidtb)
+    tables = dependency_tables(treebank, Settings(members=members), tell=tell)
+    _show(tables, into, "ensemble-dependencies")

@@ -58,6 +58,7 @@ from rhetorica.learn.pairwise import Arcs, Template
 from rhetorica.models.store import Arrays, Config, State, Stored
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.progress import Event, Tell, nothing
+from rhetorica.protocols import ArcBallot, with_zero
 from rhetorica.settings import RELATIONS, made, setting
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Label
 
@@ -323,6 +324,25 @@ class Li2014Parser(Stored):
             arc_relations=tuple(result.relation_probabilities.tolist()),
         )
         return Parse(doc, tree, scores, candidates, about)
+
+    def arc_ballot(self, doc: Document) -> ArcBallot:
+        """Return the probabilities of all arcs of a document, and of their relations."""
+        check_language(doc, self)
+        n = len(doc.edus)
+        if not 1 < n <= MARGINAL_EDUS:
+            return ArcBallot.of(self(doc))
+        arcs = self._arcs(doc, EDUTable.of(doc), np.arange(n))
+        scores, _ = arcs.scores(self.weights_, self._root_label)
+        table = self._marginals(_square(scores) / self.settings.temperature)
+        others = [at for at, label in enumerate(self.labels_) if label.relation != ROOT_RELATION]
+
+        def relations(wanted: Ints) -> Floats:
+            found = self.weights_[arcs.rows(wanted[:, 1], wanted[:, 0])].sum(axis=1)[:, others]
+            heat = self.settings.relation_temperature
+            return with_zero(np.exp(log_softmax(found.astype(np.float64) / heat)))
+
+        labels = tuple(self.labels_[at] for at in others)
+        return ArcBallot(np.clip(table[:, 1:].T, 0, 1), self._decode(scores), labels, relations)
 
     def _parse_part(
         self, doc: Document, table: EDUTable, members: Ints, result: _Result

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from rhetorica.document import Document
-from rhetorica.evaluate import Report
-from rhetorica.parsers.ensemble.parser import METHODS, Settings
+from rhetorica.evaluate import Key, Report
+from rhetorica.parsers.ensemble.parser import METHODS, Decoder, Settings
+from rhetorica.parses import Parse
 from rhetorica.pipeline import load_parser
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.reproduce.tables import NAMES, cells, signature, table
@@ -57,6 +59,49 @@ def ensemble_tables(
     ]
     tell(Event("from raw text"))
     return "\n".join([*parts, _raw(treebank, heard, settings)])
+
+
+def dependency_tables(
+    treebank: Treebank, settings: Settings | None = None, *, tell: Tell = nothing
+) -> str:
+    """Score ensembles of dependency parsers on dev with gold EDUs, against the first member."""
+    settings = replace(settings or Settings(), relations=f"{treebank.relations.name} fine")
+    heard = hear(treebank, named(settings.members), syntax=settings.syntax, tell=tell)
+    voters = gathered(heard.names, treebank.name, heard.made)
+    alone = {
+        name: [parser(gold.document) for gold in heard.golds]
+        for name, parser in zip(heard.names, voters.members_, strict=True)
+    }
+    tries = {("all", settings.method, settings.decoder): settings}
+    for name in heard.names if len(heard.names) > 2 else ():
+        rest = ",".join(other for other in heard.names if other != name)
+        key = (f"without `{name}`", settings.method, settings.decoder)
+        tries[key] = replace(settings, members=rest)
+    for method in METHODS:
+        for decoder in get_args(Decoder) if method == "reparsing" else ("eisner",):
+            key = ("all", method, decoder)
+            tries.setdefault(key, replace(settings, method=method, decoder=decoder))
+    rows = [[f"`{name}`", "alone", "", *_arcs(treebank, found)] for name, found in alone.items()]
+    for key, one in tries.items():
+        tell(Event(", ".join(key)))
+        rows.append([*key, *_arcs(treebank, honest_parses(heard, one))])
+    best = treebank.score(honest_parses(heard, settings), coarse=False)
+    first = heard.names[0]
+    return table(
+        f"**{treebank.name} dev**, gold EDUs, automatic syntax, dev in halves",
+        ["members", "weights", "decoder", "UAS", "LAS", "LAS, classes"],
+        rows,
+        _gains(best, treebank.score(alone[first], coarse=False), first, ("attachment", "")),
+        best.signature(Key("attachment", "labelled", "arcs")),
+    )
+
+
+def _arcs(treebank: Treebank, found: Sequence[Parse]) -> list[str]:
+    fine, coarse = (treebank.score(found, coarse=classes) for classes in (False, True))
+    return [
+        f"{100 * report['attachment', kind, 'arcs'].f1:.2f}"
+        for report, kind in ((fine, "unlabelled"), (fine, "labelled"), (coarse, "labelled"))
+    ]
 
 
 def _model(name: str, treebank: Treebank) -> tuple[str, str]:
@@ -109,12 +154,14 @@ def _raw(treebank: Treebank, heard: Heard, settings: Settings) -> str:
     )
 
 
-def _gains(report: Report, other: Report, name: str) -> str:
-    """Say how far apart two reports are, and how sure that is."""
+def _gains(
+    report: Report, other: Report, name: str, of: tuple[str, str] = ("parseval", "original")
+) -> str:
+    """Say how far apart two reports are, and how sure that is; of one metric, maybe a variant."""
     found = [
-        f"{row.figure} {100 * row.bootstrap.difference:+.2f} (bootstrap p = "
-        f"{row.bootstrap.p_value:.4f}, t-test p = {row.t_test.p_value:.4f})"
+        f"{row.figure if of[1] else row.variant} {100 * row.bootstrap.difference:+.2f} (bootstrap "
+        f"p = {row.bootstrap.p_value:.4f}, t-test p = {row.t_test.p_value:.4f})"
         for row in report.compare(other)
-        if (row.metric, row.variant) == ("parseval", "original")
+        if row.metric == of[0] and row.variant in (of[1] or row.variant,)
     ]
     return f"All against `{name}`: {'; '.join(found)}."

@@ -20,16 +20,17 @@ from rhetorica.document import Document
 from rhetorica.errors import RhetoricaError
 from rhetorica.evaluate import Report
 from rhetorica.files import write_text
+from rhetorica.parsers.ensemble.dependencies import DependencyEnsemble
 from rhetorica.parsers.ensemble.parser import EnsembleParser, Settings
 from rhetorica.parses import Parse
 from rhetorica.pipeline import load_parser, load_segmenter, load_syntax
 from rhetorica.progress import Event, Tell, nothing
-from rhetorica.protocols import Ballot
 from rhetorica.segmenters.boundaries import cut
 from rhetorica.segmenters.ensemble import EnsembleSegmenter
 from rhetorica.segmenters.ensemble import Settings as SegmenterSettings
 from rhetorica.train.card import LICENCES, figures, shown
 from rhetorica.train.treebank import Treebank, with_syntax
+from rhetorica.trees import DepTree
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,14 +39,16 @@ Floats = npt.NDArray[np.float64]
 class Heard:
     """Gold analyses of documents with automatic syntax, and what parsers say of their EDUs.
 
-    ``ballots`` has a row for each document, a column for each of ``names``.
+    ``ballots`` has a row for each document, a column for each of ``names``; ``made`` is the class
+    of ensembles that can read them.
     """
 
     names: tuple[str, ...]
     golds: list[Parse]
-    ballots: list[list[Ballot]]
+    ballots: list[list[Any]]
+    made: type[EnsembleParser]
 
-    def of(self, names: Sequence[str]) -> list[list[Ballot]]:
+    def of(self, names: Sequence[str]) -> list[list[Any]]:
         """Return the ballots of some of the parsers."""
         columns = [self.names.index(name) for name in names]
         return [[row[column] for column in columns] for row in self.ballots]
@@ -61,12 +64,19 @@ def hear(
 ) -> Heard:
     """Let parsers vote on the dev documents: gold EDUs, automatic syntax (of a front end)."""
     golds = _annotated(treebank, syntax)
-    voters = gathered(names, treebank.name)
-    ballots = []
+    made = ensemble_of(treebank)
+    voters = gathered(names, treebank.name, made)
+    ballots: list[list[Any]] = []
     for at, gold in enumerate(golds, 1):
-        ballots.append(voters.ballots(gold.document))
+        ballots.append(list(voters.ballots(gold.document)))
         tell(Event("votes", at, len(golds)))
-    return Heard(tuple(names), golds, ballots)
+    return Heard(tuple(names), golds, ballots, made)
+
+
+def ensemble_of(treebank: Treebank) -> type[EnsembleParser]:
+    """Return the class of ensembles for a treebank: of constituents, or of dependencies."""
+    arcs = all(isinstance(parse.source, DepTree) for parse in treebank.dev)
+    return DependencyEnsemble if arcs else EnsembleParser
 
 
 def _annotated(treebank: Treebank, syntax: str) -> list[Parse]:
@@ -74,9 +84,11 @@ def _annotated(treebank: Treebank, syntax: str) -> list[Parse]:
     return with_syntax(treebank.dev, predicted=True, nlp=load_syntax(syntax) if syntax else None)
 
 
-def gathered(names: Sequence[str], bank: str) -> EnsembleParser:
+def gathered(
+    names: Sequence[str], bank: str, made: type[EnsembleParser] = EnsembleParser
+) -> EnsembleParser:
     """Return an ensemble without weights whose members are loaded."""
-    empty = EnsembleParser(members=",".join(names))
+    empty = made(members=",".join(names))
     return empty.gather([load_parser(name, model or bank) for name, model in empty.members])
 
 
@@ -94,7 +106,7 @@ def honest_ensembles(heard: Heard, settings: Settings) -> list[EnsembleParser]:
     ballots = heard.of(names)
     found: dict[int, EnsembleParser] = {}
     for taught, scored in halves(len(heard.golds)):
-        model = EnsembleParser(settings).fit(
+        model = heard.made(settings).fit(
             [heard.golds[at] for at in taught], ballots=[ballots[at] for at in taught]
         )
         found |= dict.fromkeys(scored, model)
@@ -125,7 +137,7 @@ def train_ensemble(
     heard = hear(treebank, named(settings.members), syntax=settings.syntax, tell=tell)
     report = treebank.score(honest_parses(heard, settings))
     tell(Event("dev, halves", note=shown(report)))
-    model = EnsembleParser(settings).fit(heard.golds, ballots=heard.ballots)
+    model = heard.made(settings).fit(heard.golds, ballots=heard.ballots)
     scores = {name: round(100 * value, 2) for name, value in figures(report).items()}
     licence = LICENCES.get(treebank.name, "not known")
     model.save(out, treebanks=(treebank.name,), licence=licence, scores=scores)

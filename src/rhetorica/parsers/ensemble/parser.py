@@ -48,6 +48,7 @@ Method = Literal[
     "Majority",
 ]
 METHODS: tuple[Method, ...] = get_args(Method)
+Decoder = Literal["eisner", "spanning"]
 MEMBERS = ("neural", "codra", "shift-reduce", "dplp")
 Floats = npt.NDArray[np.float64]
 _LABELS_TRIED = 4
@@ -69,6 +70,9 @@ class Settings:
     syntax: str = setting("", "Front end of the members: neural, else our spaCy pipeline.")
     l2: float = setting(10.0, "Penalty of the logistic regressions.")
     gain: float = setting(0.5, "How much a sure label speaks for a range.")
+    decoder: Decoder = setting(
+        "eisner", "For dependencies: eisner (projective) or spanning (Chu-Liu/Edmonds)."
+    )
     relations: str = "gum coarse15"
     calibration: tuple[float, ...] = ()
 
@@ -97,10 +101,9 @@ class EnsembleParser(Stored):
         """Return an ensemble of these parsers with the same weights, which it shares."""
         if not members:
             raise ModelError("an ensemble needs at least one member")
-        weights = getattr(self, "weights_", None)
-        if weights is not None and _size(weights) != len(members):
+        if self._size not in (None, len(members)):
             raise ModelError(
-                f"weights of {_size(weights)} members and {len(members)} parsers: gather those "
+                f"weights of {self._size} members and {len(members)} parsers: gather those "
                 f"that it was trained with ({self.settings.members})"
             )
         twin = self.like()
@@ -302,6 +305,12 @@ class EnsembleParser(Stored):
             for here, label in zip(found, best, strict=True)
         ]
 
+    @property
+    def _size(self) -> int | None:
+        """How many members its weights are for, if it has any."""
+        found = getattr(self, "weights_", None)
+        return None if found is None else int(found.labels.shape[1])
+
     def state(self) -> State:
         """Return the members' names, the labels, and the weights."""
         config = Config.of(self, self.labels_, finer=[[*k, v] for k, v in self.finer_.items()])
@@ -310,6 +319,10 @@ class EnsembleParser(Stored):
     @classmethod
     def from_state(cls, state: State) -> EnsembleParser:
         """Make the ensemble of a model folder; its members are gathered afterwards."""
+        if state.config.settings.get("arcs"):
+            from rhetorica.parsers.ensemble.dependencies import DependencyEnsemble
+
+            return DependencyEnsemble.from_state(state)
         given = dict(state.config.settings)
         finer = given.pop("finer")
         parser = cls(made(Settings, None, {**given, RELATIONS: state.config.relations}))
@@ -318,10 +331,6 @@ class EnsembleParser(Stored):
         kind = Stacked if parser.settings.method == "stacked" else Votes
         parser.weights_ = kind(state.arrays["ranges"], state.arrays["labels"])
         return parser
-
-
-def _size(weights: Stacked | Votes) -> int:
-    return int(weights.labels.shape[1])
 
 
 def _ballot(member: Parser, doc: Document) -> Ballot:

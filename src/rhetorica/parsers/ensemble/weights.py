@@ -120,7 +120,7 @@ def fit_stacked(examples: Sequence[Example], *, l2: float) -> Stacked:
             here, true = np.ones(len(right), dtype=bool), right >= 0
         weights, bias = fit_logistic(evidence[here], true.astype(np.float64), l2)
         ranges.append([*weights, bias])
-        labels.append(_fit_exponents(logs[here][true], right[here][true]))
+        labels.append(fit_exponents(logs[here][true], right[here][true]))
     return Stacked(np.array(ranges), np.array(labels))
 
 
@@ -202,7 +202,7 @@ def _log_labels(said: Candidates) -> Floats:
     return np.where(sums > 0, np.log(shares + _SMOOTH), 0.0)
 
 
-def _fit_exponents(logs: Floats, gold: Ints) -> Floats:
+def fit_exponents(logs: Floats, gold: Ints) -> Floats:
     """Return the exponent of each member under which the gold labels are most probable."""
     each = np.arange(len(gold))
 

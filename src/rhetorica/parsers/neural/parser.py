@@ -27,7 +27,7 @@ from rhetorica.parsers.neural.network import Floats, Network, Spans
 from rhetorica.parsers.neural.units import Units
 from rhetorica.parsers.neural.wordpiece import Pieces
 from rhetorica.parses import Candidate, Parse, Scores
-from rhetorica.protocols import Ballot
+from rhetorica.protocols import ArcBallot, Ballot, with_zero
 from rhetorica.text.cues import line_cues, mend_starts
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Join, Label, RSTTree
 
@@ -37,6 +37,7 @@ _LABELLED_AT_ONCE = 4096
 _LONGEST_ARCS = 1024
 """Documents with more EDUs get no probabilities of heads: those need a table of all pairs."""
 _BLANK_LINE = 3
+_MULTINUCLEAR = ("joint", "same-unit")
 
 
 class NeuralParser(Stored):
@@ -93,6 +94,21 @@ class NeuralParser(Stored):
         joins = np.array([join[:3] for join in found], dtype=np.int64)
         weights = np.array([[join.probability] for join in found])
         return Ballot(Votes.of(joins, weights * shares), labels)
+
+    def arc_ballot(self, doc: Document) -> ArcBallot:
+        """Return the probabilities of all arcs of a document, and of their relations."""
+        doc, units, states, _ = self._segment(self._given(doc))
+        if self.scheme != "scidtb" or len(units) < 2:
+            return ArcBallot.of(self(doc))
+        edus = self.network.edus(states, units, self._source)
+        table = self.network.arcs(edus, units, self._source)
+        names = self.network.config.arc_relations
+        labels = tuple(Label("NN" if name in _MULTINUCLEAR else "NS", name) for name in names)
+
+        def relations(arcs: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+            return with_zero(self.network.arc_relations(edus, units, arcs).astype(np.float64))
+
+        return ArcBallot(np.exp(table.astype(np.float64)), _projective(table), labels, relations)
 
     def like(self, *, threads: int | None = None, **changes: Any) -> NeuralParser:
         """Return one that shares the network, with another scheme or number of threads."""
@@ -290,9 +306,7 @@ class NeuralParser(Stored):
     ) -> Parse:
         network, count = self.network, len(units)
         table = network.arcs(edus, units, self._source)
-        scores = np.full((count + 1, count + 1), -np.inf)
-        scores[:, 1:] = table.T
-        heads = eisner(scores)
+        heads = _projective(table)
         arcs = np.stack([np.arange(count), np.maximum(heads, 0)], axis=1)
         p = network.arc_relations(edus, units, arcs)
         best = p.argmax(axis=1)
@@ -304,7 +318,7 @@ class NeuralParser(Stored):
         tree = DepTree(
             tuple(heads.tolist()),
             tuple(relations),
-            tuple(name in ("joint", "same-unit") for name in relations),
+            tuple(name in _MULTINUCLEAR for name in relations),
         )
         return Parse(
             doc,
@@ -316,6 +330,14 @@ class NeuralParser(Stored):
             ),
             provenance=self._provenance,
         )
+
+
+def _projective(table: Floats) -> npt.NDArray[np.int64]:
+    """Return the heads of the best projective tree; rows are EDUs, column 0 is the root."""
+    count = len(table)
+    scores = np.full((count + 1, count + 1), -np.inf)
+    scores[:, 1:] = table.T
+    return eisner(scores)
 
 
 def _levels(units: Units) -> list[npt.NDArray[np.int64]]:
