@@ -320,9 +320,8 @@ class EnsembleParser(Stored):
     def from_state(cls, state: State) -> EnsembleParser:
         """Make the ensemble of a model folder; its members are gathered afterwards."""
         if state.config.settings.get("arcs"):
-            from rhetorica.parsers.ensemble.dependencies import DependencyEnsemble
-
-            return DependencyEnsemble.from_state(state)
+            (arcs,) = cls.__subclasses__()  # the ensemble of dependencies, known to the package
+            return arcs.from_state(state)
         given = dict(state.config.settings)
         finer = given.pop("finer")
         parser = cls(made(Settings, None, {**given, RELATIONS: state.config.relations}))
