@@ -166,14 +166,14 @@ def _ballot(member: Parser, doc: Document) -> ArcBallot:
 
 def _log_heads(said: Sequence[ArcBallot]) -> Floats:
     """Return members' log probabilities of heads (EDUs, members, 1 + EDUs)."""
-    return np.log(np.stack([ballot.heads for ballot in said], axis=1) + _SMOOTH)
+    return np.asarray(np.log(np.stack([ballot.heads for ballot in said], axis=1) + _SMOOTH))
 
 
 def _mixed_heads(said: Sequence[ArcBallot], weights: Floats) -> Floats:
     mixed = np.einsum("nmh,nm->nh", _log_heads(said), weights)
     n = len(mixed)
     mixed[np.arange(n), np.arange(1, n + 1)] = -np.inf
-    return np.exp(log_softmax(mixed))
+    return np.asarray(np.exp(log_softmax(mixed)))
 
 
 def _voted_heads(said: Sequence[ArcBallot], weights: Floats) -> Floats:
@@ -205,7 +205,7 @@ def _mixed_relations(
     said: Sequence[ArcBallot], heads: Ints, weights: Floats, labels: Sequence[Label]
 ) -> Floats:
     logs = _log_relations(said, heads, labels)
-    return np.exp(log_softmax(np.einsum("nml,nm->nl", logs, weights)))
+    return np.asarray(np.exp(log_softmax(np.einsum("nml,nm->nl", logs, weights))))
 
 
 def _voted_relations(
@@ -220,7 +220,7 @@ def _voted_relations(
         votes[np.arange(n), best] += np.where(own, weights[:, m], 0.0)
         others[np.arange(n), best] += weights[:, m]
     votes = np.where(votes.sum(axis=1, keepdims=True) > 0, votes, others) + 1e-9
-    return votes / votes.sum(axis=1, keepdims=True)
+    return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
 def _fit_stacked(

@@ -106,7 +106,9 @@ def train_syntax(
     first = training_examples(nlp.vocab, train + more, rng, augment=0.0)
     nlp.initialize(lambda: first)
 
-    def finish(nlp: Any, averages: Any, folder: Path, lemmas: Any, banks: tuple[str, ...]) -> Any:
+    def finish(
+        nlp: Any, averages: Any, folder: Path, lemmas: Any, banks: tuple[str, ...]
+    ) -> dict[str, Counts]:
         """Write a trained pipeline with its scores; return these."""
         add_lemmatizer(nlp, lemmas)
         with nlp.use_params(averages):
