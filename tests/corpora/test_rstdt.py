@@ -150,6 +150,20 @@ def test_the_treebank_has_lemmas(licensed: Path) -> None:
     assert lemmas["was"] == "be"
 
 
+def test_test_documents_are_parsed_and_scored(licensed: Path, tmp_path: Path) -> None:
+    test = next((licensed / "rst").rglob("TEST"))
+    options = ("--from", "dis", "--parser", "shift-reduce", "--beam", "1", "--to", "dis")
+    parse = ["parse", str(test), *options, "--out", str(tmp_path / "parsed"), "--quiet"]
+    done = CliRunner().invoke(app, parse)
+    assert done.exit_code == 0, done.output
+    assert len(list((tmp_path / "parsed").iterdir())) == 3
+    done = CliRunner().invoke(app, ["score", str(test), str(tmp_path / "parsed"), "--json"])
+    assert done.exit_code == 0, done.output
+    rows = {(row["metric"], row["figure"]): row for row in json.loads(done.stdout)["scores"]}
+    assert rows["segmentation", "starts"]["f1"] == 1
+    assert 0 < rows["parseval", "span"]["f1"] <= 1
+
+
 def test_scores_of_the_corpus_as_it_is(licensed: Path) -> None:
     """Lists of units beside the trees are not documents."""
     test = next((licensed / "rst").rglob("TEST"))

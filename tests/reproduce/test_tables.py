@@ -36,6 +36,12 @@ def test_what_moved() -> None:
     assert moved(PAGE, "| x | y |\n|---|---|\n| a | 3 |\n") == ["no table with the columns x | y"]
 
 
+def test_speeds_are_not_compared() -> None:
+    page = "| parser | full | words/CPU-s |\n|---|---|---|\n| ours | 50.00 | 900 |\n"
+    assert moved(page, page.replace("900", "100")) == []
+    assert moved(page, page.replace("50", "51")) == ["ours: 51.00 (was 50.00)"]
+
+
 def test_two_tables_of_the_same_columns_are_one() -> None:
     assert read_tables(PAGE + PAGE)["parser", "full"]["ours"] == [("50.00",), ("50.00",)]
 

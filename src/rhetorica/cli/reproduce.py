@@ -190,6 +190,12 @@ def reproduce_codra_command(
     picture: Annotated[
         Path | None, typer.Option(help="Draw the confusion matrix (Figure 18), as SVG.")
     ] = None,
+    only: Annotated[
+        str, typer.Option("--tables", metavar="NUMBERS", help="Only these tables, with commas.")
+    ] = "3,4,5,6,7,8,9",
+    shipped: Annotated[
+        bool, typer.Option("--shipped", help="Only score the shipped model on GUM.")
+    ] = False,
 ) -> None:
     """Make Tables 3 to 9 and Figure 18 of Joty, Carenini & Ng (2015), segmenter included.
 
@@ -199,10 +205,18 @@ def reproduce_codra_command(
     """
     from rhetorica.files import write_text
     from rhetorica.render.matrix import confusion_chart
-    from rhetorica.reproduce.codra2015 import reproduce_codra2015
+    from rhetorica.reproduce.codra2015 import TABLES, reproduce_codra2015, shipped_table
 
     folders = _given({"rst-dt": rst_dt, "gum": gum, "umuc": umuc}, ptb)
-    tables, counts = reproduce_codra2015(folders, work, ptb=ptb, tell=tell)
+    if shipped:
+        if gum is None:
+            raise typer.BadParameter("--shipped is of GUM: give --gum")
+        typer.echo(shipped_table(gum))
+        return
+    numbers = [int(number) for number in only.split(",") if number.strip().isdigit()]
+    if not numbers or not set(numbers) <= set(TABLES):
+        raise typer.BadParameter(f"--tables takes numbers from 3 to 9 with commas, not {only!r}")
+    tables, counts = reproduce_codra2015(folders, work, ptb=ptb, only=numbers, tell=tell)
     if picture:
         totals: dict[str, int] = {}
         for (name, _), count in counts.items():

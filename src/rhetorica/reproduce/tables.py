@@ -117,8 +117,8 @@ def read_tables(text: str) -> dict[Cells, dict[str, list[Cells]]]:
 def moved(page: str, printed: str) -> list[str]:
     """Return what a page has otherwise than a command prints: rows that changed, or are not there.
 
-    Tables are known by their columns, rows by their first cell; rows of the same name are taken in
-    order.
+    Tables are known by their columns, rows by their first cell. Speeds (columns of something a
+    CPU-second) are not compared.
     """
     known = read_tables(page)
     lines: list[str] = []
@@ -126,12 +126,16 @@ def moved(page: str, printed: str) -> list[str]:
         if columns not in known:
             lines.append(f"no table with the columns {' | '.join(columns)}")
             continue
+        steady = [at for at, column in enumerate(columns[1:]) if not column.endswith("CPU-s")]
+
+        def figures_of(row: Cells, steady: Sequence[int] = steady) -> Cells:
+            return tuple(row[at] for at in steady if at < len(row))
+
         for name, values in rows.items():
-            theirs = known[columns].get(name, [])
-            for row in values:
+            theirs = list(map(figures_of, known[columns].get(name, [])))
+            for row in map(figures_of, values):
                 if row not in theirs:
-                    before = theirs[0] if len(theirs) == 1 else None
-                    was = f"was {' | '.join(before)}" if before else "was not there"
+                    was = f"was {' | '.join(theirs[0])}" if len(theirs) == 1 else "was not there"
                     lines.append(f"{name}: {' | '.join(row)} ({was})")
     return lines
 

@@ -15,7 +15,8 @@ starts there (they say: whether one ends after the token before). Features:
 
 The strength of the L2 regularisation is found by 5-fold cross-validation on the training data, and
 bagging over balanced samples makes up for the few boundaries. An estimate for a training token
-never counts the token's own fold, or rare patterns would seem surer in training than they are.
+never counts the token's own fold, or rare patterns would seem surer in training than they are. (In
+cross-validation, the estimates of the folds that are learned from do count the one held out.)
 """
 
 from __future__ import annotations
