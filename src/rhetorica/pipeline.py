@@ -114,7 +114,7 @@ PARSERS = _table(
     Offer("dplp", "RST trees in one pass, words seen through a projection (Ji & Eisenstein 2014)",
           "rhetorica.parsers.dplp:DPLPParser", options=_SEARCH),
     Offer("ensemble", "the others' votes, weighed by what each is good at (Cortes et al. 2014)",
-          "rhetorica.parsers.ensemble:EnsembleParser"),
+          "rhetorica.parsers.ensemble:EnsembleParser", languages=_BOTH),
 )  # fmt: skip
 SEGMENTERS = _table(
     replace(PARSERS["neural"], about="the neural parser's own; needs no syntax", gives=_EDUS),
@@ -187,10 +187,11 @@ class Recipe:
         found = [PARSERS[self.parser]] if self.parser else []
         own = found and "edus" in found[0].gives and self.segmenter in (None, self.parser)
         if not own:
-            # An ensemble cuts with its like, others with the CRF.
+            # An English ensemble cuts with its like, others with the CRF.
             default = _SEGMENTERS.get(self.language, "crf")
             default = DEFAULT_SEGMENTER if self.parser is None else default
-            default = ENSEMBLE if self.parser == ENSEMBLE else default
+            alike = self.parser == ENSEMBLE and self.language in (AUTO, DEFAULT)
+            default = ENSEMBLE if alike else default
             found.append(SEGMENTERS[self.segmenter or default])
         return tuple(found)
 
@@ -306,13 +307,13 @@ class Pipeline:
         recipe, name = self.recipe, LANGUAGES[code].name
         seen = f"the text looks like {name} ({code})"
         known = f"; if it is not {name}, say that its language is {self._language!r}"
-        for offer in recipe.offers:
-            if code not in offer.languages:
-                raise UnknownLanguage(f"{seen}, and {_unable(offer, code)}{known}")
+        try:
+            twin = _translated(recipe, code)
+        except InvalidRecipe as error:
+            raise UnknownLanguage(f"{seen}, and {error}{known}") from None
         if not store.models("parser", language=code):
             raise UnknownLanguage(f"{seen}, and {_missing(code)}{known}")
-        syntax = recipe.syntax if recipe.syntax == NEURAL_SYNTAX else None
-        return _of_language(replace(recipe, language=code, syntax=syntax))
+        return _of_language(twin)
 
     def _prepared(
         self, texts: Iterable[str | Document], *, keep_edus: bool
@@ -331,8 +332,8 @@ class Pipeline:
                 given.append(doc)
                 # Halves of characters cannot be encoded; a mark in their place is as long.
                 doc = replace(doc, text=whole_characters(doc.text))
-                yours = self.syntax is not None and self._language == DEFAULT
-                if not yours:  # a syntax pipeline of the user's own may know other languages
+                # A spaCy pipeline of the user's own may know other languages.
+                if not hasattr(self.syntax, "make_doc"):
                     doc = settle(doc, (self._language,))
                 yield doc if keep_edus else replace(doc, edus=())
 
@@ -537,10 +538,19 @@ def _of_every_language(recipe: Recipe) -> tuple[store.Config, ...]:
     """Return the models of a recipe for whatever language a text is in."""
     found = models_of(replace(recipe, language=DEFAULT))
     for code in TREEBANKS:
-        able = all(code in offer.languages for offer in recipe.offers)
-        if code != DEFAULT and able and store.models("parser", language=code):
-            found += models_of(replace(recipe, language=code, syntax=None))
+        if code == DEFAULT or not store.models("parser", language=code):
+            continue
+        try:
+            found += models_of(_translated(recipe, code))
+        except (InvalidRecipe, ModelError):  # said when a text asks for it
+            continue
     return found
+
+
+def _translated(recipe: Recipe, language: str) -> Recipe:
+    """Return a recipe for another language; syntax of its own stays behind."""
+    syntax = recipe.syntax if recipe.syntax == NEURAL_SYNTAX else None
+    return replace(recipe, language=language, syntax=syntax)
 
 
 def _members_models(
@@ -597,6 +607,16 @@ def _learned_with(*parts: Any) -> str:
     """Return the front end that the weights of an ensemble were learned with, if it names one."""
     ours = [part.settings.syntax for part in parts if part is not None and part.name == ENSEMBLE]
     return next(filter(None, ours), "")
+
+
+def front_end(language: str) -> FrontEnd | None:
+    """Return what adds words and syntax for our parsers where that is not a language's own.
+
+    English has a front end of its own (None here); that of Chinese is the neural model.
+    """
+    if language == DEFAULT or language not in TREEBANKS:
+        return None
+    return cast(FrontEnd, load_syntax(NEURAL_SYNTAX, language))
 
 
 def load_syntax(name: str, language: str = DEFAULT) -> Language | FrontEnd:

@@ -20,6 +20,7 @@ from rhetorica.document import Document
 from rhetorica.errors import RhetoricaError
 from rhetorica.evaluate import Report
 from rhetorica.files import write_text
+from rhetorica.languages import DEFAULT, common_language
 from rhetorica.parsers.ensemble.dependencies import DependencyEnsemble
 from rhetorica.parsers.ensemble.parser import EnsembleParser, Settings
 from rhetorica.parses import Parse
@@ -65,7 +66,8 @@ def hear(
     """Let parsers vote on the dev documents: gold EDUs, automatic syntax (of a front end)."""
     golds = _annotated(treebank, syntax)
     made = ensemble_of(treebank)
-    voters = gathered(names, treebank.name, made)
+    language = common_language(gold.document for gold in golds)
+    voters = gathered(names, treebank.name, made, language)
     ballots: list[list[Any]] = []
     for at, gold in enumerate(golds, 1):
         ballots.append(list(voters.ballots(gold.document)))
@@ -81,15 +83,21 @@ def ensemble_of(treebank: Treebank) -> type[EnsembleParser]:
 
 def _annotated(treebank: Treebank, syntax: str) -> list[Parse]:
     """Return the dev documents as a front end sees them."""
-    return with_syntax(treebank.dev, predicted=True, nlp=load_syntax(syntax) if syntax else None)
+    language = common_language(parse.document for parse in treebank.dev)
+    nlp = load_syntax(syntax, language) if syntax else None
+    return with_syntax(treebank.dev, predicted=True, nlp=nlp)
 
 
 def gathered(
-    names: Sequence[str], bank: str, made: type[EnsembleParser] = EnsembleParser
+    names: Sequence[str],
+    bank: str,
+    made: type[EnsembleParser] = EnsembleParser,
+    language: str = DEFAULT,
 ) -> EnsembleParser:
     """Return an ensemble without weights whose members are loaded."""
     empty = made(members=",".join(names))
-    return empty.gather([load_parser(name, model or bank) for name, model in empty.members])
+    members = [load_parser(name, model or bank, language=language) for name, model in empty.members]
+    return empty.gather(members)
 
 
 def halves(count: int) -> list[tuple[list[int], list[int]]]:

@@ -176,6 +176,7 @@ def train(
         if figure > best[0]:
             best = figure, model
     model = row.model.from_state(best[1].state())
+    model.language = best[1].language
     report = lesson.score(model)
     scores = {name: round(100 * value, 2) for name, value in figures(report).items()}
     if row.kind == "segmenter":

@@ -19,8 +19,10 @@ from rhetorica.document import Document
 from rhetorica.errors import MissingExtra, RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.files import digest
+from rhetorica.languages import common_language
 from rhetorica.models.store import Config
 from rhetorica.parses import Parse
+from rhetorica.pipeline import front_end
 from rhetorica.relations import RelationSet, relation_set
 from rhetorica.text import annotate_all
 from rhetorica.trees import DepTree
@@ -178,6 +180,10 @@ def with_syntax(
     docs = [gold.document for gold in golds]
     if predicted:
         docs = [Document(doc.text, doc.edus, id=doc.id, language=doc.language) for doc in docs]
+    # Where a language's syntax comes from a model, it is loaded only if there is work for it.
+    bare = any(not any(token.tag for token in doc.tokens) for doc in docs)
+    if nlp is None and bare:
+        nlp = front_end(common_language(docs))
     docs = list(_with_lemmas(annotate_all(docs, nlp)))
     return [replace(g, document=d) for g, d in zip(golds, docs, strict=True)]
 

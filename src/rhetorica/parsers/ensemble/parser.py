@@ -23,7 +23,7 @@ from rhetorica.decode import Chosen, elect, elect_kbest
 from rhetorica.decode import Votes as JoinVotes
 from rhetorica.document import Document
 from rhetorica.errors import Mismatch, ModelError
-from rhetorica.languages import check_language
+from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import fit_platt, log_odds, platt
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.parsers.ensemble.candidates import Candidates
@@ -124,6 +124,7 @@ class EnsembleParser(Stored):
 
         ``ballots`` may hold what the members say of each document, if that is known already.
         """
+        self.language = common_language(parse.document for parse in parses)
         coarse = self._coarse()
         golds = [relabel(parse.tree, coarse) for parse in parses]
         if ballots is None:

@@ -57,7 +57,7 @@ class NeuralSyntax:
         if not len(pieces):  # nothing but control characters
             return doc
         states = self.network.states(pieces)
-        words = [Span(*token[:2]) for token in doc.tokens] or self._words(doc.text, pieces, states)
+        words = [Span(*token[:2]) for token in doc.tokens] or self._words(doc, pieces, states)
         starts, ends = zip(*words, strict=True)
         located = locate_words(pieces, starts, ends)
         edges = self._sentences(doc, words, pieces, states, located)
@@ -68,11 +68,15 @@ class NeuralSyntax:
         """Annotate many texts, in order."""
         return map(self, documents)
 
-    def _words(self, text: str, pieces: Pieces, states: Floats) -> list[Span]:
+    def _words(self, doc: Document, pieces: Pieces, states: Floats) -> list[Span]:
         """Return the words of a text; together they are all of it but white space."""
+        text = doc.text
         if not self.network.unspaced:
             return split_words(text)
-        apart = pieces.layouts > 0
+        known = [
+            span.start for layer in (doc.edus, doc.sentences, doc.paragraphs) for span in layer
+        ]
+        apart = (pieces.layouts > 0) | np.isin(pieces.starts, known)
         begins = ((self.network.word_starts(states) > 0.5) | apart) & pieces.begins
         # What the tokenizer drops goes with the word before it; at a space, words end in any case.
         words: list[Span] = []
