@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import re
 import shlex
 import shutil
@@ -13,11 +14,18 @@ from pathlib import Path
 
 import pytest
 
+from rhetorica.relations import relation_set, relation_set_names
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 PROSE = {"decisions.md"}
 """Pages without examples."""
+_SPEC = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+docs_pages = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(docs_pages)
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _NEEDS = re.compile(r"^<!-- needs the package ([\w-]+) -->$", re.MULTILINE)
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -111,6 +119,32 @@ def test_every_page_has_an_example_that_runs(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"])
 def test_links_lead_somewhere(page: Path) -> None:
+    made = {ROOT / "docs" / path for path in docs_pages.pages()}
     for target in _LINK.findall(page.read_text(encoding="utf-8")):
         if not target.startswith(("http", "#")):
-            assert (page.parent / target.partition("#")[0]).exists(), target
+            place = (page.parent / target.partition("#")[0]).resolve()
+            assert place.exists() or place in made, target
+
+
+def test_pages_made_from_the_package() -> None:
+    pages = docs_pages.pages()
+    for name in relation_set_names():
+        for relation in relation_set(name).relations:
+            assert f"| `{relation.name}` |" in pages["relations.md"]
+    assert "| `--labels` |" in pages["reference/commands.md"]
+    assert "| `li2014` |" in pages["reference/commands.md"]
+    assert "| `load` |" in pages["reference/rhetorica.md"]
+    assert "::: rhetorica.edit" in pages["reference/edit.md"]
+    assert "raw text" in pages["results.md"]
+
+
+def test_a_site_that_fetches_is_found(tmp_path: Path) -> None:
+    check = [sys.executable, str(ROOT / "scripts" / "check_site.py"), str(tmp_path)]
+    (tmp_path / "good.html").write_text(
+        '<script src="a.js"></script><a href="https://x.org">x</a>', "utf-8"
+    )
+    assert subprocess.run(check, capture_output=True, check=False).returncode == 0
+    (tmp_path / "a.css").write_text("@font-face { src: url(https://x.org/f.woff) }", "utf-8")
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "a.css: url(https://x.org/f.woff" in done.stderr

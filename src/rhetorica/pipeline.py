@@ -34,6 +34,7 @@ from rhetorica.protocols import Parser, Segmenter, TextSegmenter
 from rhetorica.segmenters.boundaries import cut
 from rhetorica.text import annotate_all
 from rhetorica.text.layout import whole_characters
+from rhetorica.trees import ROOT_RELATION
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -283,6 +284,24 @@ class Pipeline:
         work = self._segment if self.parser is None else partial(self._parse, kbest=kbest)
         for given, doc in self._prepared(texts, keep_edus=self.parser is not None):
             yield self._finished(given, doc, work)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The relations that the parser can give, sorted; `rhetorica.explain` tells what they mean.
+
+        >>> load("en", parser="codra").labels[:3]
+        ('adversative', 'attribution', 'causal')
+        """
+        if self.parser is None:
+            return ()
+        models = [found for found in models_of(self.recipe) if found.kind == "parser"]
+        if self.recipe.parser == ENSEMBLE:
+            # Classes are voted for; members that know more give the relation within one.
+            models = [found for found in models if found.relations.endswith("fine")] or models[:1]
+        if getattr(self.parser, "scheme", "") == "scidtb":  # a model of trees and of dependencies
+            return tuple(sorted(models[0].settings["arc_relations"]))
+        names = {label.relation for found in models for label in found.labels}
+        return tuple(sorted(names - {ROOT_RELATION}))
 
     def segment(self, text: str | Document) -> Parse:
         """Cut a text into EDUs, anew; the result has the probability of each EDU's start."""

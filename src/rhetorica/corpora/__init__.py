@@ -9,6 +9,7 @@ from typing import Any
 from rhetorica.corpora.disrpt import read_disrpt
 from rhetorica.corpora.gcdt import read_gcdt
 from rhetorica.corpora.gum import read_gum
+from rhetorica.corpora.own import read_own
 from rhetorica.corpora.rstdt import read_rstdt
 from rhetorica.corpora.scidtb import read_scidtb
 from rhetorica.corpora.umuc import read_umuc
@@ -19,6 +20,7 @@ CORPORA: dict[str, Callable[..., Iterator[Parse]]] = {
     "disrpt": read_disrpt,
     "gcdt": read_gcdt,
     "gum": read_gum,
+    "own": read_own,
     "rst-dt": read_rstdt,
     "scidtb": read_scidtb,
     "umuc": read_umuc,

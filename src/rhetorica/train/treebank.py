@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rhetorica.convert import Convention
 from rhetorica.corpora import read_corpus
+from rhetorica.corpora.own import own_relations
 from rhetorica.document import Document
 from rhetorica.errors import MissingExtra, RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
@@ -119,7 +120,8 @@ def read_treebank(
     and makes fewer mistakes there than it will make elsewhere. ``ptb`` is the folder of the Penn
     Treebank, whose trees are RST-DT's syntax; ``constituency`` asks for phrase structures, ``test``
     for the documents of the test split. Relations that the treebank's inventory does not have are
-    classes of their own, and a `RepairWarning` names them.
+    classes of their own, and a `RepairWarning` names them; those of your own trees (``own``) are
+    what occurs, in the classes of ``relations.tsv`` in their folder.
     """
     if ptb is not None and name != "rst-dt":
         raise RhetoricaError(f"the Penn Treebank has no trees for {name}, only for rst-dt")
@@ -130,7 +132,9 @@ def read_treebank(
         with_syntax(read_corpus(name, folder, split, **options)) if wanted else []
         for split, wanted in (("train", True), ("dev", True), ("test", test))
     )
-    relations = _with_unknown(relation_set(name), [*train, *dev, *last])
+    parses = [*train, *dev, *last]
+    known = own_relations(folder, parses) if name == "own" else relation_set(name)
+    relations = _with_unknown(known, parses)
     if syntax != "gold":
         nlp = _load_pipeline(Path(pipeline)) if pipeline else None
         kept = train if syntax == "both" else []
