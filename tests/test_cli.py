@@ -312,7 +312,7 @@ def test_the_extension_of_the_output_tells_its_format(text: Path, tmp_path: Path
     assert len(json.loads(file.read_text("utf-8"))["document"]["edus"]) == 3
     again = invoke("segment", text, *SENTENCES, "-o", file)
     assert again.exit_code == 1
-    assert "--force" in again.output
+    assert "--force" in str(again.exception)
     assert invoke("segment", text, *SENTENCES, "-o", file, "--force").exit_code == 0
     (tmp_path / "other.txt").write_text("It rained.", encoding="utf-8")
     several = invoke("segment", tmp_path, *SENTENCES, "-o", tmp_path / "all.json")
@@ -366,3 +366,53 @@ def test_labels_that_all_parsers_share(text: Path) -> None:
     labels = {line.split("\t")[7].rpartition("_")[0] for line in coarse.splitlines()}
     assert fine != coarse
     assert labels - {""} <= set(relation_set("gum").classes)
+
+
+def test_subfolders_are_kept_and_nothing_is_overwritten(dog: Path, tmp_path: Path) -> None:
+    below = tmp_path / "in" / "sub"
+    below.mkdir(parents=True)
+    for place in (below, below.parent):
+        (place / "dog.rs3").write_text(dog.read_text("utf-8"), "utf-8")
+        (place / "text.txt").write_text("It rained. We left.", "utf-8")
+    out = tmp_path / "out"
+    assert invoke("convert", below.parent, "--to", "rsd", "--out", out).exit_code == 0
+    assert invoke("segment", below.parent, *SENTENCES, "--out", out).exit_code == 0
+    found = sorted(str(path.relative_to(out)) for path in out.rglob("*.*"))
+    assert found == ["dog.rsd", "sub/dog.rsd", "sub/text.edus", "text.edus"]
+    again = invoke("convert", below.parent, "--to", "rsd", "--out", out)
+    assert "--force" in str(again.exception)
+    several = invoke("convert", below.parent, "--to", "rsd")
+    assert several.stdout == ""
+    assert "--out FOLDER" in str(several.exception)
+    together = tmp_path / "all.jsonl"
+    assert invoke("convert", below.parent, "-o", together).exit_code == 0
+    assert len(together.read_text("utf-8").splitlines()) == 2
+
+
+def test_tokens_are_added_when_asked_for(dog: Path) -> None:
+    assert "--tokenize" in str(invoke("convert", dog, "--to", "conllu").exception)
+    done = invoke("convert", dog, "--to", "conllu", "--tokenize")
+    assert done.exit_code == 0
+    assert "\tdog\t" in done.stdout
+    assert "Discourse=" in done.stdout
+
+
+def test_every_command_has_the_same_list_of_outputs(dog: Path) -> None:
+    lists = [
+        invoke(name, "--help").output.partition("Formats:")[2]
+        for name in ("parse", "show", "convert")
+    ]
+    assert lists[0] == lists[1] == lists[2]
+    assert invoke("convert", dog, "--to", "svg").stdout.startswith("<svg")
+    assert invoke("show", dog, "--to", "rsd").stdout == invoke("convert", dog, "--to", "rsd").stdout
+    assert "svg" in str(invoke("convert", dog).exception)
+
+
+def test_tables_keep_names_whole_in_80_columns(dog: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "a-very-long-name-of-a-relation"
+    dog.write_text(RS3.replace('"cause"', f'"{name}"'), "utf-8")
+    output = invoke("stats", dog).output
+    assert name in output
+    assert max(map(len, output.splitlines())) <= 80
+    assert "sentences" not in output  # there are none in the file

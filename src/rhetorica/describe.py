@@ -145,8 +145,8 @@ class Statistics:
         rows: list[Row] = [
             ("documents", self.documents),
             (f"words ({self.words_are})", self.words),
-            ("sentences", self.sentences),
-            ("paragraphs", self.paragraphs),
+            *([("sentences", self.sentences)] if self.sentences else []),
+            *([("paragraphs", self.paragraphs)] if self.paragraphs else []),
             ("EDUs", self.edus),
         ]
         if self.dependency_trees:
@@ -355,8 +355,10 @@ def _relation_table(title: str, relations: Mapping[str, Reach]) -> Table:
     shown = [
         place
         for place in range(len(Reach._fields))
-        if place != _UNKNOWN or any(reach.unknown for reach in relations.values())
+        if any(reach[place] for reach in relations.values())
     ]
+    if shown == [_UNKNOWN]:
+        shown = []  # without sentences there is nothing to tell
     columns = (
         "relation",
         "count",

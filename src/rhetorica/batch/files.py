@@ -92,18 +92,21 @@ class SetAside:
         return message if message.startswith(self.path) else f"{self.path}: {message}"
 
 
-def run_jobs(job: Job, paths: Sequence[str], jobs: int = 1) -> Iterator[Parse | SetAside]:
-    """Analyse files, in up to ``jobs`` processes."""
+def run_jobs(
+    job: Job, paths: Sequence[str], jobs: int = 1
+) -> Iterator[tuple[str, Parse | SetAside]]:
+    """Analyse files, in up to ``jobs`` processes; each result comes with the path of its file."""
     if jobs == 1 or len(paths) < 2:
         analyse = job.load()
         for path in paths:
-            yield from _until_it_fails(path, analyse(path))
+            for found in _until_it_fails(path, analyse(path)):
+                yield path, found
         return
-    for path, found in workers.run(job.start, paths, min(jobs, len(paths)), ordered=True):
-        if isinstance(found, Failure):
-            yield SetAside(path, found)
+    for path, parses in workers.run(job.start, paths, min(jobs, len(paths)), ordered=True):
+        if isinstance(parses, Failure):
+            yield path, SetAside(path, parses)
         else:
-            yield from found
+            yield from ((path, parse) for parse in parses)
 
 
 def _until_it_fails(path: str, parses: Iterator[Parse]) -> Iterator[Parse | SetAside]:

@@ -100,11 +100,14 @@ def training() -> Iterator[Tell]:
 
 def table(title: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
     """Lay out rows for the terminal, numbers to the right."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    grid = Table(title=title, title_justify="left", title_style="bold")
+    grid = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     for number, name in enumerate(header):
-        grid.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+        # Names of relations stay whole; heads of columns break between words.
+        side = "right" if number else "left"
+        grid.add_column(name, justify=side, no_wrap=not number, overflow="fold")
     for row in rows:
         grid.add_row(*("-" if cell is None else plain(str(cell)) for cell in row))
     return grid

@@ -7,28 +7,28 @@ from typing import Annotated
 import typer
 
 from rhetorica import formats
-from rhetorica.cli.documents import all_or_one, read_documents
-from rhetorica.cli.options import (
-    FORMATS_EPILOG,
-    CorpusName,
-    FromFormat,
-    Inputs,
-    OutFolder,
-    Split,
-    Strict,
-)
+from rhetorica.cli.documents import read_placed
+from rhetorica.cli.options import CorpusName, Force, FromFormat, Inputs, OutPlace, Split, Strict
+from rhetorica.cli.output import OUTPUTS, Sink
 from rhetorica.convert import Convention
-from rhetorica.files import file_name, write_text
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
 
-@app.command(epilog=FORMATS_EPILOG)
+@app.command(epilog=OUTPUTS)
 def convert(
     inputs: Inputs,
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="Output format.")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="One of those below; needed unless --out tells it.",
+            show_default=False,
+        ),
+    ] = None,
     from_: FromFormat = None,
-    out: OutFolder = None,
+    out: OutPlace = None,
     multinuclear: Annotated[
         Convention,
         typer.Option(
@@ -39,9 +39,18 @@ def convert(
     tokenized: Annotated[
         bool, typer.Option(help="Write EDUs as tokens with spaces, where tokens are known.")
     ] = False,
+    tokenize: Annotated[
+        bool,
+        typer.Option(
+            "--tokenize",
+            help="Add tokens and syntax (English) to documents without, where the format needs "
+            "them: conllu, tok, rels.",
+        ),
+    ] = False,
     corpus: CorpusName = None,
     split: Split = None,
     strict: Strict = False,
+    force: Force = False,
 ) -> None:
     """Convert discourse trees from one format to another.
 
@@ -49,14 +58,11 @@ def convert(
     format that holds many (conllu, tok, rels, jsonl).
 
     Example: `rhetorica convert essay.rs3 --to rsd`
+
+    Example: `rhetorica convert essay.rs3 -o essay.conllu --tokenize`
     """
-    chosen = formats.get_format(to)
     style = formats.Style(multinuclear, tokenized, binary)
-    parses = read_documents(inputs, from_, corpus, split, strict=strict)
-    if out is None:
-        write_text("-", formats.write(all_or_one(parses, chosen), to, style))
-        return
-    names: set[str] = set()
-    for number, parse in enumerate(parses, 1):
-        name = file_name(parse.id or f"document-{number}", names)
-        write_text(out / f"{name}{chosen.suffixes[0]}", formats.write(parse, to, style))
+    sink = Sink.of(to, out, "", 1, force=force, style=style, tokenize=tokenize)
+    for folder, parse in read_placed(inputs, from_, corpus, split, strict=strict):
+        sink.write(parse, folder=folder)
+    sink.finish()

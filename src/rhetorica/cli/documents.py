@@ -3,14 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from rhetorica import formats
 from rhetorica.cli.common import progress_bar
 from rhetorica.corpora import read_corpus
-from rhetorica.errors import RhetoricaError
 from rhetorica.parses import Parse
+
+
+class Found(NamedTuple):
+    """A file that was asked for, and in which folder below the one that was named it stands."""
+
+    path: str
+    folder: Path = Path()
+
+    @classmethod
+    def below(cls, named: str, path: Path) -> Found:
+        """Make it of a file that was found where a folder, or the file itself, was named."""
+        folder = path.parent.relative_to(named) if Path(named).is_dir() else Path()
+        return cls(str(path), folder)
+
+
+def read_placed(
+    inputs: Iterable[str],
+    format: str | None,
+    corpus: str | None = None,
+    split: str | None = None,
+    *,
+    strict: bool = False,
+    progress: bool = True,
+) -> Iterator[tuple[Path, Parse]]:
+    """Read all inputs, each document with the folder of its file below what was named.
+
+    There is a progress bar when there is a terminal and more than one file.
+    """
+    if corpus:
+        with progress_bar(enabled=progress) as bar:
+            task = bar.add_task("reading", total=None)
+            for folder in inputs:
+                for parse in read_corpus(corpus, folder, split):
+                    bar.advance(task)
+                    yield Path(), parse
+        return
+    files: list[Found] = []
+    for item in inputs:
+        found = [] if item == "-" else formats.find_files(item, format)
+        files += [Found.below(item, path) for path in found] or [Found(item)]
+    with progress_bar(enabled=progress and len(files) > 1) as bar:
+        for file in bar.track(files, description="reading"):
+            for parse in formats.read(file.path, format, strict=strict):
+                yield file.folder, parse
 
 
 def read_documents(
@@ -22,35 +65,6 @@ def read_documents(
     strict: bool = False,
     progress: bool = True,
 ) -> Iterator[Parse]:
-    """Read all inputs, with a progress bar when there is a terminal and more than one file."""
-    if corpus:
-        with progress_bar(enabled=progress) as bar:
-            task = bar.add_task("reading", total=None)
-            for folder in inputs:
-                for parse in read_corpus(corpus, folder, split):
-                    bar.advance(task)
-                    yield parse
-        return
-    paths: list[str | Path] = []
-    for item in inputs:
-        paths += [item] if item == "-" else formats.find_files(item, format)
-    with progress_bar(enabled=progress and len(paths) > 1) as bar:
-        for path in bar.track(paths, description="reading"):
-            yield from formats.read(path, format, strict=strict)
-
-
-def all_or_one(parses: Iterator[Parse], chosen: formats.Format) -> list[Parse]:
-    """Take all documents, but only one where the format holds one."""
-    if chosen.many:
-        return list(parses)
-    return at_most_one(parses, chosen.name)
-
-
-def at_most_one(parses: Iterable[Parse], to: str) -> list[Parse]:
-    """Refuse a second document before anything is written, where a file holds one."""
-    found = list(islice(parses, 2))
-    if len(found) > 1:
-        raise RhetoricaError(
-            f"more than one document, and {to} holds one a file: give --out FOLDER"
-        )
-    return found
+    """Read all inputs, see `read_placed`."""
+    for _, parse in read_placed(inputs, format, corpus, split, strict=strict, progress=progress):
+        yield parse

@@ -71,9 +71,6 @@ SegmenterName = Annotated[
         help=f"One of {', '.join(SEGMENTERS)}; else the parser's own, or crf.",
     ),
 ]
-OutFolder = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Folder for the output, one file a document.")
-]
 OutPlace = Annotated[
     Path | None,
     typer.Option(

@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from rhetorica.batch.files import Job
-from rhetorica.cli.analysis import Sink, analyse, count_of, text_files
+from rhetorica.cli.analysis import analyse, count_of, text_files
 from rhetorica.cli.options import (
-    FORMATS_EPILOG,
     Force,
     Jobs,
     LanguageName,
@@ -24,7 +23,7 @@ from rhetorica.cli.options import (
     TextFormat,
     Texts,
 )
-from rhetorica.cli.pictures import PICTURE_LIST, check_picture
+from rhetorica.cli.output import OUTPUTS, TREE, Sink
 from rhetorica.errors import LanguageWarning
 from rhetorica.pipeline import AUTO, DEFAULT_MODEL, DEFAULT_PARSER, Recipe
 from rhetorica.relations import relation_set, relation_set_names
@@ -33,7 +32,7 @@ from rhetorica.render.layout.parts import View
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
 
-@app.command(epilog=f"{FORMATS_EPILOG}\n\nPictures:\n\n{PICTURE_LIST}")
+@app.command(epilog=OUTPUTS)
 def parse(
     inputs: Texts = None,
     edus: Annotated[
@@ -48,7 +47,8 @@ def parse(
         str | None,
         typer.Option(
             metavar="FORMAT",
-            help="tree (to look at; the default), or a format or picture below.",
+            help="One of those below; tree unless --out tells another.",
+            show_default=False,
         ),
     ] = None,
     view: Annotated[View, typer.Option(help="What tree and pictures show.")] = "rst",
@@ -84,23 +84,20 @@ def parse(
 
     Example: `rhetorica parse texts/ --to json --out parses/ --jobs auto`
     """
-    if to is not None:
-        check_picture(to)
     options: dict[str, int] = {}
     if beam is not None:
         options = {"beam": beam, "samples": 0}
     if votes is not None:
         options["samples"] = votes
     recipe = Recipe(language, parser, segmenter, model, options=options)
-    paths = text_files(inputs, from_, edus=edus, pattern=pattern)
-    sink = Sink.of(to, out, "tree", len(paths), view=view, force=force)
-    check_picture(sink.to)
+    files = text_files(inputs, from_, edus=edus, pattern=pattern)
+    sink = Sink.of(to, out, TREE, len(files), view=view, force=force)
     if quiet:
         warnings.simplefilter("ignore", LanguageWarning)
     known = relation_set(model if model in relation_set_names() else DEFAULT_MODEL)
     analyse(
         Job(recipe, from_, edus, kbest, strict),
-        paths,
+        files,
         count_of(jobs),
         sink,
         change=lambda parse: parse.relabel(known.coarse) if labels == "coarse" else parse,

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from rhetorica.errors import RhetoricaError
-from rhetorica.files import encode, file_name, write_bytes
+from rhetorica.files import encode, write_bytes
 from rhetorica.parses import Parse
 from rhetorica.render import render_html, render_png, render_svg
 from rhetorica.render.layout.parts import View
 from rhetorica.render.png import load_renderer
 
-PICTURES = ("svg", "html", "png")
-PICTURE_LIST = (
-    "- `svg`: a picture of the tree\n\n"
-    "- `html`: a page with both pictures and the text\n\n"
-    "- `png`: the picture in pixels"
-)
+PICTURES = {
+    "svg": "a picture of the tree",
+    "html": "a page with both pictures and the text",
+    "png": "the picture in pixels",
+}
+"""Pictures among the outputs, and what they are."""
 
 
 def draw(parse: Parse, to: str, *, view: View = "rst", **how: Any) -> bytes:
@@ -47,11 +47,3 @@ def write_picture(data: bytes, to: str, path: Path | None) -> None:
         )
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
-
-
-def save_picture(
-    data: bytes, id: str, to: str, out: Path | None, number: int, names: set[str]
-) -> None:
-    """Write a picture to a folder, under a name of its own, or to standard output."""
-    name = f"{file_name(id or f'document-{number}', names)}.{to}"
-    write_picture(data, to, out / name if out else None)

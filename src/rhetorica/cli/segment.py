@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from rhetorica.batch.files import Job
-from rhetorica.cli.analysis import Sink, analyse, count_of, text_files
+from rhetorica.cli.analysis import analyse, count_of, text_files
 from rhetorica.cli.options import (
     Force,
     Jobs,
@@ -21,6 +21,7 @@ from rhetorica.cli.options import (
     TextFormat,
     Texts,
 )
+from rhetorica.cli.output import Sink
 from rhetorica.errors import LanguageWarning
 from rhetorica.pipeline import AUTO, DEFAULT_MODEL, DEFAULT_SEGMENTER, SEGMENTERS, Recipe
 
@@ -54,10 +55,10 @@ def segment(
 
     Example: `rhetorica segment umbrella.txt`
     """
-    paths = text_files(inputs, from_, pattern=pattern)
-    sink = Sink.of(to, out, "edus", len(paths), force=force)
+    files = text_files(inputs, from_, pattern=pattern)
+    sink = Sink.of(to, out, "edus", len(files), force=force)
     if quiet:
         warnings.simplefilter("ignore", LanguageWarning)
     recipe = Recipe(language, parser=None, segmenter=segmenter, model=model)
     job = Job(recipe, from_, strict=strict)
-    analyse(job, paths, count_of(jobs), sink, quiet=quiet)
+    analyse(job, files, count_of(jobs), sink, quiet=quiet)
