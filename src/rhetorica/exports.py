@@ -16,19 +16,29 @@ from rhetorica.errors import FormatError, RhetoricaError, UnknownName
 from rhetorica.files import write_bytes, write_text
 from rhetorica.formats import FORMATS, format_of, write
 from rhetorica.parses import Parse
-from rhetorica.render import render_html, render_png, render_svg, render_tree
+from rhetorica.render import (
+    render_html,
+    render_latex,
+    render_pdf,
+    render_png,
+    render_svg,
+    render_tree,
+)
 from rhetorica.salience import levels
 from rhetorica.trees import ROOT
 
 _DRAWN: dict[str, Callable[[Parse], str]] = {
     "svg": render_svg,
     "html": render_html,
+    "latex": render_latex,
     "tree": render_tree,
 }
+_BYTES: dict[str, Callable[[Parse], bytes]] = {".png": render_png, ".pdf": render_pdf}
+_TEXTS = {".svg": "svg", ".html": "html", ".tex": "latex"}
 
 
 def to_text(parse: Parse, format: str) -> str:
-    """Return a parse in a file format, as a picture (svg, html) or as an outline (tree)."""
+    """Return a parse in a file format, as a picture (svg, html, latex) or as an outline (tree)."""
     if draw := _DRAWN.get(format):
         return draw(parse)
     if format not in FORMATS:
@@ -37,21 +47,21 @@ def to_text(parse: Parse, format: str) -> str:
 
 
 def save(parses: Parse | Iterable[Parse], path: str | os.PathLike[str]) -> None:
-    """Write a file; its extension tells the format: .rs3, .jsonl, .svg, .png, ... (.gz, too).
+    """Write a file; its extension tells the format: .rs3, .jsonl, .svg, .pdf, ... (.gz, too).
 
     Several parses go into formats that hold several (jsonl, conllu, tok, rels).
     """
     items = [parses] if isinstance(parses, Parse) else list(parses)
     suffix = Path(os.fspath(path)).suffix.lower()
-    if suffix not in (".png", ".svg", ".html"):
+    if suffix not in (*_BYTES, *_TEXTS):
         write_text(path, write(items, format_of(path).name))
     elif len(items) != 1:
         why = f"{len(items)} documents, but {suffix[1:]} shows one: save them one by one"
         raise FormatError(os.fspath(path), None, why)
-    elif suffix == ".png":
-        write_bytes(path, render_png(items[0]))
+    elif suffix in _BYTES:
+        write_bytes(path, _BYTES[suffix](items[0]))
     else:
-        write_text(path, to_text(items[0], suffix[1:]))
+        write_text(path, to_text(items[0], _TEXTS[suffix]))
 
 
 def show(parse: Parse) -> None:

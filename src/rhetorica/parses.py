@@ -196,13 +196,13 @@ class Parse:
         return diff(self, other)
 
     def to(self, format: str) -> str:
-        """Return the parse in a file format, as a picture (svg, html) or as an outline (tree)."""
+        """Return the parse in a file format, drawn (svg, html, latex) or as an outline (tree)."""
         from rhetorica.exports import to_text
 
         return to_text(self, format)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a file; its extension tells the format (.rs3, .json, .svg, .png, ...)."""
+        """Write a file; its extension tells the format (.rs3, .json, .svg, .pdf, .tex, ...)."""
         from rhetorica.exports import save
 
         save(self, path)

@@ -23,6 +23,7 @@ from rhetorica.render import render_html, render_png, render_svg
 from rhetorica.render.colours import DARK, LIGHT
 from rhetorica.render.fit import measure, visible, wrap
 from rhetorica.render.layout.dependencies import layout_dependencies, nesting
+from rhetorica.render.layout.legend import with_legend
 from rhetorica.render.layout.parts import Layout
 from rhetorica.render.layout.rst import layout_rst
 from strategies import annotated_trees, dep_trees, parses
@@ -246,8 +247,11 @@ class TestSvg:
         )  # fmt: skip
         assert found["explanation-evidence"][:2] == ("0.2000", "0.4000")
         assert found["list"][:2] == ("0.7000", "0.3000")
-        lines = [e for e in elements(svg, "rh-satellite") if e.find(f"{SVG}path") is not None]
+        found_edges = [e for e in elements(svg, "rh-satellite") if e.get("data-node")]
+        lines = [e for e in found_edges if e.find(f"{SVG}path") is not None]
         assert [float(e.get("opacity", "1")) for e in lines] == [0.68, 0.48]
+        assert all(e in lines or e.get("opacity") is None for e in found_edges)  # names are read
+        assert "fainter: less sure" in texts_of(svg)
 
     def test_probabilities_of_dependencies(self) -> None:
         tree = DepTree((-1, 0), ("ROOT", "cause"))
@@ -275,7 +279,8 @@ class TestSvg:
             assert kinds <= {"svg", "style", "rect", "g", "title", "path", "text"}
             assert "<U+0000><U+001B><U+FFFE>" in "".join(texts_of(svg))
         page = render_html(parse)
-        assert "<script" not in page
+        assert page.count("<script") == 1
+        assert page.index("<script") > page.index("</section>")
         assert "<img" not in page
         assert "\x00" not in page
 
@@ -346,7 +351,7 @@ class TestHtml:
         page.feed(text)
         page.close()
         assert page.open == []
-        assert page.ids == ["rst", "dep", "text"]
+        assert page.ids == ["rst", "dep", "text", "folding"]
         assert page.links == []
         assert "url(" not in text
         assert text.count("<sup>") == len(parse.edus)
@@ -403,7 +408,7 @@ class TestPng:
         pytest.importorskip("resvg_py")
 
     def test_size(self, rain: Parse) -> None:
-        layout = layout_rst(rain.annotated, rain.edus)
+        layout = with_legend(layout_rst(rain.annotated, rain.edus), dependencies=False, unsure=True)
         wide, high = size_of(render_png(rain, scale=1))
         assert abs(wide - layout.width) <= 1
         assert abs(high - layout.height) <= 1

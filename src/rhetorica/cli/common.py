@@ -106,8 +106,9 @@ def table(title: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -
     grid = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     for number, name in enumerate(header):
         # Names of relations stay whole; heads of columns break between words.
-        side = "right" if number else "left"
-        grid.add_column(name, justify=side, no_wrap=not number, overflow="fold")
+        grid.add_column(
+            name, justify="right" if number else "left", no_wrap=not number, overflow="fold"
+        )
     for row in rows:
         grid.add_row(*("-" if cell is None else plain(str(cell)) for cell in row))
     return grid

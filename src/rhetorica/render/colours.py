@@ -52,6 +52,11 @@ _RULES = (
     ("rh-range", "fill:@faint;font-size:10px"),
     ("rh-label", "font-size:11px;stroke:@paper;stroke-width:2.5px;stroke-linejoin:round;"
                  "paint-order:stroke"),
+    ("rh-key", "fill:@faint;font-size:11px"),
+    ("rh-block", "stroke:@paper;stroke-width:0.5;fill:@nucleus;fill-opacity:0.55"),
+    ("rh-satellite .rh-block", "fill:@satellite;fill-opacity:0.3"),
+    ("rh-multinuc .rh-block", "fill:@multinuc;fill-opacity:0.45"),
+    ("rh-in", "fill:@ink;font-size:10px"),
     ("rh-span", "stroke:@line;stroke-width:1.5;fill:none;stroke-linecap:round"),
     ("rh-line", "fill:none;stroke-linecap:round;stroke-linejoin:round"),
     ("rh-nucleus .rh-line", "stroke:@nucleus;stroke-width:2"),

@@ -1,13 +1,18 @@
 """A page with both pictures of a parse and its text, and a smaller piece for notebooks.
 
-Neither has scripts or refers to anything outside itself; the tabs of the page are radio buttons
-with CSS, and on paper everything is printed, one picture after the other.
+Neither refers to anything outside itself. The tabs of the page are radio buttons with CSS; its one
+script (``page.js``, allowed by its checksum and no other) folds units and lights them up. On paper
+everything is printed, one picture after the other. The piece for notebooks has no script.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from contextlib import suppress
+from functools import cache
+from hashlib import sha256
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 from rhetorica.errors import InvalidTree
@@ -17,7 +22,14 @@ from rhetorica.render.fit import visible
 from rhetorica.render.layout.parts import Orient, View
 from rhetorica.render.svg import render_svg
 
-_TABS = {"rst": "RST tree", "dep": "Dependencies", "text": "Text"}
+_TABS = {"overview": "Overview", "rst": "RST tree", "dep": "Dependencies", "text": "Text"}
+_OVERVIEW_UNITS = 100
+"""Documents with more units begin with an overview."""
+_HINT = (
+    '<p class="hint">Point at a unit to see it everywhere.<span id="folding"> In the RST tree, a '
+    "click on a line or a relation folds its unit, a click on its row unfolds it."
+    "<button>Unfold all</button></span></p>\n"
+)
 _NOTEBOOK_UNITS, _NOTEBOOK_DEPTH = 1000, 5
 _STYLE = """
 *{box-sizing:border-box}
@@ -31,14 +43,24 @@ margin:0 .3rem .8rem 0;cursor:pointer;color:var(--faint)}
 input:focus-visible+label{outline:2px solid var(--nucleus);outline-offset:2px}
 input:checked+label{background:var(--panel);color:var(--ink);border-color:var(--faint)}
 section{display:none;overflow:auto;max-height:calc(100vh - 8.5rem)}
-#rst:checked~.rst,#dep:checked~.dep,#text:checked~.text{display:block}
+#overview:checked~.overview,#rst:checked~.rst,#dep:checked~.dep,#text:checked~.text{display:block}
 svg{display:block}
 .text{max-width:46rem}
 .text p{margin:0 0 .8rem}
 .text span{border-bottom:1px solid var(--edge)}
 .text sup{color:var(--faint);font-size:.65em;margin-right:.15em}
 .missing{color:var(--faint)}
-@media print{body{padding:0}label,input{display:none}
+.lit .rh-panel{stroke:var(--nucleus);stroke-width:2}
+.lit .rh-line,.lit .rh-span{stroke-width:3}
+.lit .rh-label{font-weight:700}
+.text .lit{background:var(--edge)}
+.away{display:none}
+.can-fold,.overview [data-start]{cursor:pointer}
+.folded .rh-text{font-style:italic}
+p.hint{margin:-.5rem 0 .6rem;color:var(--faint);font-size:.85rem}
+p.hint button{font:inherit;color:inherit;background:none;border:1px solid var(--edge);
+border-radius:6px;padding:.1rem .6rem;cursor:pointer;margin-left:.4rem}
+@media print{body{padding:0}label,input,p.hint{display:none}
 section{display:block;overflow:visible;max-height:none;max-width:none}
 section+section{break-before:page}svg{max-width:100%;height:auto}}
 """
@@ -55,14 +77,16 @@ def render_html(
 ) -> str:
     """Make a page with both pictures and the text; it needs nothing beside itself.
 
-    Options are those of `render_svg`; ``title`` is the document's name unless given. A tree that
-    has no RST form (crossing dependencies) is shown as dependencies only.
+    Units fold by a click and light up in both trees and the text when pointed at; documents of
+    more than 100 units begin with an overview. Options are those of `render_svg`; ``title`` is
+    the document's name unless given. A tree that has no RST form (crossing dependencies) is shown
+    as dependencies only.
 
     >>> from rhetorica import Document, Join, RSTTree
     >>> doc = Document.from_edus(["It is wet", "because it rained."], id="rain")
     >>> page = render_html(Parse(doc, RSTTree(2, (Join(0, 1, 2, "NS", "cause"),))))
-    >>> page.count("<svg "), "<title>rain</title>" in page, "<script" in page
-    (2, True, False)
+    >>> page.count("<svg "), "<title>rain</title>" in page, page.count("<script")
+    (2, True, 1)
     """
     check_theme(theme)
     name = _clean(title if title is not None else parse.id or "Discourse tree")
@@ -70,10 +94,14 @@ def render_html(
     sections["text"] = _text(parse)
     # Without an RST tree, the page opens on the dependencies.
     first = "dep" if parse.source is not None and "<svg" not in sections["rst"] else "rst"
+    if first == "rst" and len(parse.edus) > _OVERVIEW_UNITS:
+        first = "overview"
+        sections = {first: render_svg(parse, view="overview", theme=theme), **sections}
     tabs = "".join(
         f'<input type="radio" name="tab" id="{key}"{" checked" if key == first else ""}>'
         f'<label for="{key}">{label}</label>\n'
         for key, label in _TABS.items()
+        if key in sections
     )
     panels = "".join(
         f'<section class="{key}" aria-label="{_TABS[key]}">{content}</section>\n'
@@ -84,10 +112,22 @@ def render_html(
         f'<!DOCTYPE html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none';style-src 'unsafe-inline'\">\n"
+        "content=\"default-src 'none';style-src 'unsafe-inline';"
+        f"script-src 'sha256-{_checksum()}'\">\n"
         f"<title>{name}</title>\n<style>{_page_style(theme)}</style>\n</head>\n<body>\n"
-        f'<h1>{name}</h1>\n<p class="about">{_about(parse)}</p>\n{tabs}{panels}</body>\n</html>\n'
+        f'<h1>{name}</h1>\n<p class="about">{_about(parse)}</p>\n{tabs}{_HINT}{panels}'
+        f"<script>{_script()}</script>\n</body>\n</html>\n"
     )
+
+
+@cache
+def _script() -> str:
+    return (files("rhetorica.render") / "page.js").read_text("utf-8")
+
+
+@cache
+def _checksum() -> str:
+    return b64encode(sha256(_script().encode()).digest()).decode("ascii")
 
 
 def notebook_html(parse: Parse) -> str:

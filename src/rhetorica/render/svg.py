@@ -7,7 +7,6 @@ that XML forbids are shown as ``<U+0000>``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -18,27 +17,30 @@ from rhetorica.parses import Parse
 from rhetorica.render.colours import Theme, style_sheet
 from rhetorica.render.fit import runs_right_to_left, visible
 from rhetorica.render.layout.dependencies import layout_dependencies
+from rhetorica.render.layout.legend import with_legend
 from rhetorica.render.layout.parts import (
-    LABEL_HEIGHT,
     LABEL_SIZE,
     LINE_HEIGHT,
     Box,
     Edge,
+    Key,
     Label,
     Layout,
     Line,
     Orient,
     Point,
+    Shape,
     View,
     is_dependencies,
 )
 from rhetorica.render.layout.rst import heads, layout_rst
+from rhetorica.render.overview import overview_svg
+from rhetorica.render.paths import arrow, steps
 from rhetorica.trees import AnnotatedTree, DepTree
 
-_RADIUS = 7.0
 # Around a line it puts punctuation on the right side; not every renderer knows "direction".
 _RIGHT_TO_LEFT = "\u200f"
-_FAINTEST_LINE, _FAINTEST_NAME = 0.35, 0.75
+FAINTEST = 0.35
 
 
 def render_svg(
@@ -51,10 +53,12 @@ def render_svg(
     depth: int | None = None,
     folded: Collection[int] = (),
     background: bool = True,
+    legend: bool = True,
 ) -> str:
     """Draw a parse as an SVG picture.
 
-    ``view`` is "rst" (classical notation) or "dep". ``orient`` is "down" (EDUs side by side, root
+    ``view`` is "rst" (classical notation), "dep", or "overview": the whole structure without the
+    texts, for long documents. ``orient`` is "down" (EDUs side by side, root
     on top), "right" (EDUs below each other, the tree beside them) or "auto", which chooses by the
     number of EDUs. ``width`` in pixels is kept as far as is sensible. The ``theme`` "auto" follows
     the reader's setting. Nodes of ``parse.annotated`` in ``folded``, and groups more than
@@ -71,9 +75,29 @@ def render_svg(
     >>> doc = Document.from_edus(["It is wet", "because it rained."])
     >>> svg = render_svg(Parse(doc, RSTTree(2, (Join(0, 1, 2, "NS", "cause"),))))
     >>> svg.startswith("<svg "), svg.count("<text"), 'data-relation="cause"' in svg
-    (True, 6, True)
+    (True, 8, True)
     """
     sheet = style_sheet(theme)
+    if view == "overview":
+        return overview_svg(parse, theme, sheet, width=width, background=background)
+    picture = picture_of(
+        parse, view, orient=orient, width=width, depth=depth, folded=folded, legend=legend
+    )
+    what = "Dependency tree" if is_dependencies(view) else "RST tree"
+    return "".join(picture.write(f"{what} of {len(parse.edus)} units", theme, sheet, background))
+
+
+def picture_of(
+    parse: Parse,
+    view: View,
+    *,
+    orient: Orient = "auto",
+    width: float | None = None,
+    depth: int | None = None,
+    folded: Collection[int] = (),
+    legend: bool = True,
+) -> Picture:
+    """Lay out a parse, and find what is said about its parts."""
     breaks = _paragraph_starts(parse)
     if is_dependencies(view):
         tree = parse.dependencies if parse.edus else DepTree()
@@ -88,9 +112,9 @@ def render_svg(
         )  # fmt: skip
         known = _join_scores(parse) or _arc_scores(parse, heads(nodes))
         extents = nodes.extents
-    what = "Dependency tree" if is_dependencies(view) else "RST tree"
-    picture = _Picture(parse, layout, extents, known)
-    return "".join(picture.write(f"{what} of {len(parse.edus)} units", theme, sheet, background))
+    if legend:
+        layout = with_legend(layout, dependencies=is_dependencies(view), unsure=bool(known))
+    return Picture(parse, layout, extents, known)
 
 
 def _paragraph_starts(parse: Parse) -> set[int]:
@@ -154,7 +178,7 @@ def _arc_scores(parse: Parse, head_of: Collection[int]) -> Known:
 
 
 @dataclass(frozen=True, slots=True)
-class _Picture:
+class Picture:
     """A layout and what is said about its parts."""
 
     parse: Parse
@@ -163,6 +187,7 @@ class _Picture:
     known: Known
 
     def write(self, about: str, theme: Theme, sheet: str, background: bool) -> Iterator[str]:
+        """Write the picture, part by part."""
         layout = self.layout
         wide, high = _number(layout.width), _number(layout.height)
         yield (
@@ -180,6 +205,7 @@ class _Picture:
         for edge in layout.edges:
             if edge.label or edge.tag:
                 yield self._labels(edge)
+        yield from map(self._key, layout.legend)
         yield "</svg>\n"
 
     def _line(self, line: Line) -> str:
@@ -190,32 +216,36 @@ class _Picture:
         return (
             f'<g class="rh-node"{_data(node=line.node, start=line.start, end=line.end)}>'
             f"<title>{number}</title>"
-            f'<path class="rh-span" d="{_path([(x1, y1), (x2, y2)])}"/>{text}</g>\n'
+            f'<path class="rh-span" d="{_path("line", [(x1, y1), (x2, y2)])}"/>{text}</g>\n'
         )
 
     def _edge(self, edge: Edge) -> str:
-        draw = {"line": _path, "curve": _curve, "bracket": _bracket}[edge.shape]
         tip = f'<path class="rh-tip" d="{_arrow(*edge.tip)}"/>' if edge.tip else ""
         return (
-            f'<g class="rh-edge rh-{edge.kind}"{self._facts(edge, _FAINTEST_LINE)}>'
+            f'<g class="rh-edge rh-{edge.kind}"{self._facts(edge)}{self._opacity(edge)}>'
             f"<title>{self._title(edge)}</title>"
-            f'<path class="rh-line" d="{draw(edge.points)}"/>{tip}</g>\n'
+            f'<path class="rh-line" d="{_path(edge.shape, edge.points)}"/>{tip}</g>\n'
         )
 
     def _label(self, label: Label, kind: str = "rh-label") -> str:
         share = {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
-        x, step = label.x + share * label.width, label.height - LABEL_HEIGHT
         anchor = "" if label.anchor == "start" else f' text-anchor="{label.anchor}"'
-        return "".join(
-            _text(kind, x, label.y + LABEL_SIZE - 1 + place * step, row, anchor)
-            for place, row in enumerate(label.lines)
-        )
+        x, y = label.x + share * label.width, label.y + LABEL_SIZE - 1
+        return _text(kind, x, y, label.text, anchor)
+
+    def _key(self, key: Key) -> str:
+        name = self._label(key.label, "rh-key")
+        if key.kind is None:
+            return f'<g class="rh-legend">{name}</g>\n'
+        tip = f'<path class="rh-tip" d="{_arrow(*key.tip)}"/>' if key.tip else ""
+        line = f'<path class="rh-line" d="{_path("line", key.points)}"/>'
+        return f'<g class="rh-legend rh-{key.kind}">{line}{tip}{name}</g>\n'
 
     def _labels(self, edge: Edge) -> str:
         tag = self._label(edge.tag, "rh-range") if edge.tag else ""
         name = self._label(edge.label) if edge.label else ""
         return (
-            f'<g class="rh-edge rh-{edge.kind}"{self._facts(edge, _FAINTEST_NAME)}>'
+            f'<g class="rh-edge rh-{edge.kind}"{self._facts(edge)}>'
             f"<title>{self._title(edge)}</title>{tag}{name}</g>\n"
         )
 
@@ -250,7 +280,7 @@ class _Picture:
             sure = f" (boundary {scores.boundaries[box.start]:.2f})"
         return f"<title>{box.number}{sure}</title>"
 
-    def _facts(self, edge: Edge, faintest: float) -> str:
+    def _facts(self, edge: Edge) -> str:
         start, end = self.extents[edge.node]
         known = self.known.get(edge.node, {})
         return _data(
@@ -261,7 +291,7 @@ class _Picture:
             role={"multinuc": "nucleus"}.get(edge.kind, edge.kind),
             relation=edge.relation,
             **{f"p-{name}": f"{value:.4f}" for name, value in known.items()},
-        ) + self._opacity(edge, faintest)
+        )
 
     def _title(self, edge: Edge) -> str:
         start, end = self.extents[edge.node]
@@ -270,13 +300,19 @@ class _Picture:
         name = escape(visible(edge.relation, unicode=False))
         return f"{name} {reach}" + (f" ({sure})" if sure else "")
 
-    def _opacity(self, edge: Edge, least: float) -> str:
-        """Make faint what is unsure: by the least of its probabilities."""
+    def _opacity(self, edge: Edge) -> str:
+        shade = self.shade(edge)
+        return f' opacity="{shade:.2f}"' if shade is not None else ""
+
+    def shade(self, edge: Edge) -> float | None:
+        """Return how opaque a line is, by the least of its probabilities; None where unknown.
+
+        Names are never faint: those that are unsure must be read, too.
+        """
         known = self.known.get(edge.node)
         if not known or edge.kind == "nucleus":
-            return ""
-        shade = least + (1 - least) * min(1.0, max(0.0, min(known.values())))
-        return f' opacity="{shade:.2f}"'
+            return None
+        return FAINTEST + (1 - FAINTEST) * min(1.0, max(0.0, min(known.values())))
 
 
 # Markup
@@ -308,40 +344,10 @@ def _points(*points: Point) -> str:
     return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
 
 
-def _path(points: Sequence[Point]) -> str:
-    return f"M{_points(points[0])}L{_points(*points[1:])}"
-
-
-def _curve(points: Sequence[Point]) -> str:
-    return f"M{_points(points[0])}C{_points(*points[1:])}"
-
-
-def _bracket(points: Sequence[Point]) -> str:
-    """Draw a line whose corners are round."""
-    parts = [f"M{_points(points[0])}"]
-    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
-        radius = min(_RADIUS, _distance(before, corner) / 2, _distance(corner, after) / 2)
-        start, end = _towards(corner, before, radius), _towards(corner, after, radius)
-        parts.append(f"L{_points(start)}Q{_points(corner, end)}")
-    return "".join(parts) + f"L{_points(points[-1])}"
-
-
-def _distance(a: Point, b: Point) -> float:
-    return math.hypot(a[0] - b[0], a[1] - b[1])
-
-
-def _towards(start: Point, end: Point, far: float) -> Point:
-    whole = _distance(start, end)
-    if not whole:
-        return start
-    share = far / whole
-    return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
+def _path(shape: Shape, points: Sequence[Point]) -> str:
+    return "".join(f"{step.pen}{_points(*step.points)}" for step in steps(shape, points))
 
 
 def _arrow(tip: Point, direction: Point) -> str:
-    """Draw the head of an arrow that ends at a point."""
-    (x, y), length = tip, math.hypot(*direction)
-    dx, dy = direction[0] / length, direction[1] / length
-    back = (x - 8 * dx, y - 8 * dy)
-    left, right = (back[0] - 3.2 * dy, back[1] + 3.2 * dx), (back[0] + 3.2 * dy, back[1] - 3.2 * dx)
-    return f"M{_points(tip)}L{_points(left, right)}Z"
+    first, *rest = arrow(tip, direction)
+    return f"M{_points(first)}L{_points(*rest)}Z"

@@ -24,7 +24,6 @@ from rhetorica.render.layout.parts import (
     free_label,
     label_width,
     relation_name,
-    relation_rows,
     text_column,
 )
 from rhetorica.trees import DepTree
@@ -72,7 +71,7 @@ def _dependencies_down(tree: DepTree, leaves: Sequence[Leaf], width: float | Non
     edges = []
     for index, head in enumerate(tree.heads):
         x = boxes[index].x + boxes[index].width / 2
-        name = (relation_name(tree.relations[index]),)
+        name = relation_name(tree.relations[index])
         if head < 0:
             points: tuple[Point, ...] = ((x, MARGIN + LABEL_HEIGHT + 2), (x, top - 1))
             label = centred(x, MARGIN + LABEL_HEIGHT - 2, name)
@@ -115,8 +114,8 @@ def _dependencies_right(
         if below and below[-1] > head:
             brackets.append((head, below[-1]))
     lanes = dict(zip(brackets, nesting(brackets, len(leaves)), strict=True))
-    rows = [relation_rows(relation) for relation in tree.relations]
-    names = max(label_width(row) for part in rows for row in part) + 2 * PAD
+    shown = [relation_name(relation) for relation in tree.relations]
+    names = max(map(label_width, shown)) + 2 * PAD
     beside = names + (max(lanes.values(), default=0) + 1) * LANE_RIGHT + 2 * MARGIN
     boxes = text_column(leaves, width, beside, breaks)
     left = boxes[0].x + boxes[0].width
@@ -127,7 +126,7 @@ def _dependencies_right(
         y, relation = middles[index], tree.relations[index]
         tip = ((near, y), (-1.0, 0.0))
         kind = _edge_kind(tree, index)
-        label = free_label(rows[index], left + PAD, y)
+        label = free_label(shown[index], left + PAD, y)
         if head < 0:
             points: tuple[Point, ...] = ((near + LANE_RIGHT + _ARROW, y), (near, y))
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -10,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from rhetorica.errors import UnknownName
 from rhetorica.render.fit import clip, measure, visible, wrap
 
-View = Literal["rst", "dep", "dependencies"]
+View = Literal["rst", "dep", "dependencies", "overview"]
 Orient = Literal["auto", "down", "right"]
 EdgeKind = Literal["nucleus", "satellite", "multinuc", "root"]
 Shape = Literal["line", "curve", "bracket"]
@@ -27,7 +26,7 @@ LANE, LANE_RIGHT = 26.0, 9.0
 """How far apart arrows run beside each other, above the text and to its right."""
 ROW = 30.0
 PAD = 8.0
-_MAX_LABEL = 150.0
+_MAX_LABEL = 190.0
 _TEXT_WIDTH, _MIN_TEXT_WIDTH, _MAX_TEXT_WIDTH = 460.0, 260.0, 720.0
 _COLUMN, _MIN_COLUMN, _MAX_COLUMN = 140.0, 104.0, 240.0
 _PAGE = 1000.0
@@ -68,9 +67,9 @@ class Line(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A relation's name or a number: its rows of text, and the rectangle that they fill."""
+    """A relation's name or a number: its text, and the rectangle that it fills."""
 
-    lines: tuple[str, ...]
+    text: str
     x: float
     y: float
     width: float
@@ -97,6 +96,15 @@ class Edge(NamedTuple):
     tag: Label | None = None
 
 
+class Key(NamedTuple):
+    """An entry of the legend: a sample of a line (without points there is none), and its name."""
+
+    kind: EdgeKind | None
+    points: tuple[Point, ...]
+    tip: tuple[Point, Point] | None
+    label: Label
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """A picture's size and parts."""
@@ -107,13 +115,14 @@ class Layout:
     boxes: tuple[Box, ...] = ()
     lines: tuple[Line, ...] = ()
     edges: tuple[Edge, ...] = ()
+    legend: tuple[Key, ...] = ()
 
 
 def is_dependencies(view: str) -> bool:
     """Tell whether a view is that of dependencies ("dep" for short)."""
     if view not in get_args(View):
         raise UnknownName("view", view, get_args(View))
-    return view != "rst"
+    return view in ("dep", "dependencies")
 
 
 def choose(orient: Orient, leaves: int) -> Literal["down", "right"]:
@@ -133,22 +142,6 @@ class Leaf(NamedTuple):
     end: int
     number: str
     text: str
-
-
-def relation_rows(relation: str) -> tuple[str, ...]:
-    """Break a relation's name in two where it is long and has a joint.
-
-    >>> relation_rows("elaboration-additional")
-    ('elaboration-', 'additional')
-    >>> relation_rows("joint-list")
-    ('joint-list',)
-    """
-    name = visible(relation, unicode=False)
-    joints = [found.end() for found in re.finditer(r"[-_/: ]", name[:-1])] if len(name) > 12 else []
-    if not joints:
-        return (clip(name, _MAX_LABEL, label_width),)
-    at = min(joints, key=lambda place: abs(place - len(name) / 2))
-    return tuple(clip(part, _MAX_LABEL, label_width) for part in (name[:at], name[at:]))
 
 
 def relation_name(relation: str) -> str:
@@ -200,21 +193,17 @@ def text_column(
     return tuple(boxes)
 
 
-def centred(x: float, baseline: float, rows: tuple[str, ...]) -> Label:
+def centred(x: float, baseline: float, name: str) -> Label:
     """Put a name above a line, its middle at ``x``."""
-    wide = max(map(label_width, rows))
-    top = baseline - LABEL_SIZE + 2
-    return Label(rows, x - wide / 2, top, wide, LABEL_HEIGHT * len(rows), "middle")
+    wide = label_width(name)
+    return Label(name, x - wide / 2, baseline - LABEL_SIZE + 2, wide, LABEL_HEIGHT, "middle")
 
 
-def row_label(rows: tuple[str, ...], x: float, y: float) -> Label:
-    """Put a name on a line: one part above it, one below if there are two."""
-    wide = max(map(label_width, rows))
-    high = 2 * LABEL_HEIGHT + 4 if len(rows) > 1 else LABEL_HEIGHT
-    return Label(rows, x, y - LABEL_HEIGHT - 2, wide, high, "start")
+def row_label(name: str, x: float, y: float) -> Label:
+    """Put a name above a line."""
+    return Label(name, x, y - LABEL_HEIGHT - 2, label_width(name), LABEL_HEIGHT, "start")
 
 
-def free_label(rows: tuple[str, ...], x: float, y: float) -> Label:
+def free_label(name: str, x: float, y: float) -> Label:
     """Put a name where there is no line: its middle on that of the row."""
-    high = LABEL_HEIGHT * len(rows)
-    return Label(rows, x, y - high / 2, max(map(label_width, rows)), high, "start")
+    return Label(name, x, y - LABEL_HEIGHT / 2, label_width(name), LABEL_HEIGHT, "start")

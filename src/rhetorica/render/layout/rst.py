@@ -28,7 +28,6 @@ from rhetorica.render.layout.parts import (
     free_label,
     label_width,
     relation_name,
-    relation_rows,
     row_label,
     tag_width,
     text_column,
@@ -153,7 +152,7 @@ def _find_lanes(drawn: _Drawn) -> None:
             last = 0
             for child in side:
                 last = drawn.lane[child] = 1 + max(last, drawn.lanes[child])
-                name = _width(relation_rows(drawn.relation(child)))
+                name = label_width(relation_name(drawn.relation(child)))
                 drawn.names[node] = max(drawn.names[node], drawn.names[child], name)
             drawn.lanes[node] = max(drawn.lanes[node], last)
 
@@ -173,10 +172,6 @@ def _middle(positions: Sequence[float]) -> float:
     middle = (positions[0] + positions[-1]) / 2
     nearest = min(positions, key=lambda position: abs(position - middle))
     return nearest if abs(nearest - middle) < ROW / 2 - 1 else middle
-
-
-def _width(rows: Sequence[str]) -> float:
-    return max(map(label_width, rows))
 
 
 class _Down:
@@ -232,7 +227,7 @@ class _Down:
         below = spread + LANE * max(drawn.lanes[child] for child in nuclei)
         label = None
         if several:
-            label = centred(x, spread - 8, (relation_name(drawn.relation(nuclei[0])),))
+            label = centred(x, spread - 8, relation_name(drawn.relation(nuclei[0])))
         for child in nuclei:
             self.top[child] = below
             at = drawn.position[child]
@@ -260,7 +255,7 @@ class _Down:
             "satellite", satellite, nucleus, relation, "curve",
             ((start, y), (start - lean, control), (end + lean, control), tip),
             (tip, (-lean, y - control)),
-            centred((start + end) / 2, high - 4, (relation_name(relation),)),
+            centred((start + end) / 2, high - 4, relation_name(relation)),
         )  # fmt: skip
 
 
@@ -309,7 +304,7 @@ class _Right:
                 nuclei = drawn.tree.nuclei[node]
                 out = max(reach[child] for child in nuclei) + self._zone(nuclei)
                 if len(nuclei) > 1:
-                    out += _width(relation_rows(drawn.relation(nuclei[0]))) + _TAIL
+                    out += label_width(relation_name(drawn.relation(nuclei[0]))) + _TAIL
                 elif not drawn.lanes[nuclei[0]]:
                     out += _TAIL  # a span without satellites
                 self.away[node] = out
@@ -360,9 +355,9 @@ class _Right:
     def _bracket_label(self, nuclei: Sequence[int], front: float, y: float) -> Label:
         """Place the relation of several nuclei: on the line of one of them, or between two."""
         on_line = any(self.drawn.position[child] == y for child in nuclei)
-        rows = relation_rows(self.drawn.relation(nuclei[0]))
+        name = relation_name(self.drawn.relation(nuclei[0]))
         return (row_label if on_line else free_label)(
-            rows, self.left + front + self._zone(nuclei) + 5, y
+            name, self.left + front + self._zone(nuclei) + 5, y
         )
 
     def _arrow(self, satellite: int, nucleus: int) -> Edge:
@@ -376,7 +371,7 @@ class _Right:
         return Edge(
             "satellite", satellite, nucleus, relation, "bracket",
             (self._point(satellite), (out, start), tip), (tip, (0.0, turn)),
-            row_label(relation_rows(relation), front + 5, start), self._tag(satellite),
+            row_label(relation_name(relation), front + 5, start), self._tag(satellite),
         )  # fmt: skip
 
     def _tag(self, node: int) -> Label | None:
@@ -386,4 +381,4 @@ class _Right:
         if self.front[node] - self.away[node] < wide + _FAR:
             return None
         x, y = self.left + self.front[node], self.drawn.position[node]
-        return Label((number,), x - wide - 2, y - LABEL_HEIGHT - 2, wide, LABEL_HEIGHT, "end")
+        return Label(number, x - wide - 2, y - LABEL_HEIGHT - 2, wide, LABEL_HEIGHT, "end")
