@@ -207,6 +207,31 @@ def test_a_taught_run_begins_with_a_model(
     assert "nothing left to train" in again.output
 
 
+def test_heads_alone_leave_the_encoder_as_it_is(
+    trained: tuple[Path, Result],
+    gum: Path,
+    scidtb: Path,
+    pretrained: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(encoders.SHAPES, "tiny", TINY)
+    model = trained[0] / "model"
+    result = run(
+        *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--scidtb", scidtb),
+        *("--start", model, "--frozen", "--head-epochs", 1, "--head-runs", 2),
+        *("--keep-start", 0, "--out", tmp_path),
+    )
+    assert result.exit_code == 0, result.output
+    assert "heads, run 2, dev" in result.output
+    assert "everything" not in result.output
+    before, after = (Config.read(folder) for folder in (model, tmp_path / "model"))
+    assert after.labels == before.labels
+    for name, same in (("encoder.int8.onnx", True), ("vocab.txt", True), ("heads.npz", False)):
+        equal = (model / name).read_bytes() == (tmp_path / "model" / name).read_bytes()
+        assert equal is same, name
+
+
 def test_weights_come_back_out_of_8_bits(
     trained: tuple[Path, Result], gum: Path, scidtb: Path
 ) -> None:

@@ -218,12 +218,14 @@ def export(
     lemmas: Lemmas | None = None,
     temperatures: Mapping[str, float] | None = None,
     int8: bool = True,
+    ready: Path | None = None,
     facts: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Path:
     """Write a model directory from a network's state (torch's ``state_dict``).
 
-    ``facts`` are what its config says beside settings: version, treebanks, licence, scores.
+    ``facts`` are what its config says beside settings: version, treebanks, licence, scores;
+    ``ready`` is the encoder of an earlier model that is to be kept as it is.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -234,7 +236,9 @@ def export(
         shape,
     )
     encoder = ENCODER if int8 else "encoder.onnx"
-    if int8:
+    if ready is not None:
+        (directory / encoder).write_bytes(ready.read_bytes())
+    elif int8:
         quantize(model, directory / encoder, **options)
     else:
         onnx.save(model, directory / encoder)
@@ -272,6 +276,7 @@ def export_run(run: Run, directory: Path, **facts: Any) -> Path:
         shape=trainer.network.encoder.shape,
         card=_card(trainer, run.scores, directory.name),
         lemmas=run.lemmas,
+        ready=run.frozen / ENCODER if run.frozen else None,
         facts={
             "version": "1",
             "language": _language(treebank),

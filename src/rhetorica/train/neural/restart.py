@@ -18,10 +18,31 @@ from onnx import numpy_helper
 from torch import Tensor
 
 from rhetorica.errors import ModelError
-from rhetorica.models.store import State
+from rhetorica.models.store import Config, State
+from rhetorica.relations import relation_set
+from rhetorica.train.neural.data import UNSPACED
 from rhetorica.train.neural.model import Inventory
 
 Array = npt.NDArray[Any]
+
+
+def read_inventory(folder: Path) -> Inventory:
+    """Return the labels that a model tells apart."""
+    config = Config.read(folder)
+    settings = config.settings
+    relations = relation_set(settings["sources"][0])
+    classes = dict.fromkeys((label[0], relations.coarse(label[1])) for label in config.labels)
+    return Inventory(
+        tuple(settings["sources"]),
+        tuple(config.labels),
+        tuple(settings["join_classes"]),
+        tuple(classes),
+        tuple(settings["arc_relations"]),
+        tuple(settings.get("tags", ())),
+        tuple(settings.get("deprels", ())),
+        relations.classes,
+        config.language in UNSPACED,
+    )
 
 
 def read_model(folder: Path, inventory: Inventory, own: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -11,20 +11,22 @@ import json
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from rhetorica.decode import inside_outside
 from rhetorica.models.store import State
+from rhetorica.parsers.neural import NeuralParser
 from rhetorica.parsers.neural.network import N_DISTANCES, arc_buckets
-from rhetorica.parsers.neural.wordpiece import WordPiece
+from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
 from rhetorica.pipeline import load_parser, load_segmenter
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.relations import relation_set
@@ -43,7 +45,7 @@ from rhetorica.train.neural.data import (
 )
 from rhetorica.train.neural.encoders import SHAPES
 from rhetorica.train.neural.model import Inventory, Network
-from rhetorica.train.neural.restart import read_model
+from rhetorica.train.neural.restart import read_inventory, read_model
 from rhetorica.train.neural.scores import evaluate_dev, read_dev
 from rhetorica.train.neural.silver import choose, label, silver_examples
 from rhetorica.train.neural.teach import Lessons
@@ -66,7 +68,9 @@ class Settings:
     time at the latest, and its rates fall accordingly; with ``head_minutes``, so does the second.
     A teacher's opinion of trees counts ``lesson_weight`` in automatic text, and beside a gold tree
     ``gold_lesson_weight``; ``head_silver_share`` of the automatic text is read once more, for the
-    teacher's sake, in the second stage.
+    teacher's sake, in the second stage. That stage is gone through ``head_runs`` times, each time
+    in another order, and the mean of the weights is kept. ``frozen`` leaves the encoder as it is in
+    the model to start from: its own states, in 8 bits, are what the heads learn from.
     """
 
     encoder: str = "minilm"
@@ -98,7 +102,9 @@ class Settings:
     word_weight: float = 1.0
     salience_weight: float = 0.2
     mark_weight: float = 1.0
+    frozen: bool = False
     head_epochs: int = 4
+    head_runs: int = 1
     head_silver_share: float = 0.0
     head_minutes: float = 0.0
     late_head_rate: float = 1e-3
@@ -177,6 +183,7 @@ class Trainer:
         self.averaged = copy.deepcopy(network).eval()
         self.class_of = torch.tensor(inventory.join_classes)
         self.columns: dict[tuple[Label, ...], Tensor] = {}
+        self.encode: Callable[[Pieces], npt.NDArray[np.float32]] | None = None
         self.index = {
             name: {label: number for number, label in enumerate(labels)}
             for name, labels in (
@@ -204,7 +211,7 @@ class Trainer:
         """How much of the first stage is over, by steps or by time; 1 at its end."""
         minutes = self.settings.minutes
         by_time = self.seconds / (60 * minutes) if minutes else 0.0
-        return min(1.0, max(self.step / self.n_steps, by_time))
+        return min(1.0, max(self.step / self.n_steps if self.n_steps else 1.0, by_time))
 
     def freeze_encoder(self) -> None:
         """Go on from the averaged weights, with the heads alone."""
@@ -231,6 +238,8 @@ class Trainer:
     def states(self, network: Network, reading: Reading, overlap: int) -> Tensor:
         """Return the encoder's states of a document."""
         pieces = reading.pieces
+        if self.encode is not None:
+            return torch.from_numpy(self.encode(pieces))
         return network.states(
             pieces.ids, pieces.types, self.first, self.last, overlap, brief=self.settings.brief
         )
@@ -588,6 +597,7 @@ class Run:
     dev: Mapping[str, Sequence[Example]]
     scores: Mapping[str, float]
     lemmas: Lemmas
+    frozen: Path | None = None
 
 
 def train(
@@ -624,18 +634,21 @@ def train(
     if teacher:
         examples = _taught(examples, teacher, out / "lessons", tell)
     language = next(code for code, names in SOURCES.items() if names[0] in folders)
-    inventory = make_inventory(examples, language)
+    frozen = Path(start) if settings.frozen and start is not None else None
+    inventory = read_inventory(frozen) if frozen else make_inventory(examples, language)
     shape = SHAPES[settings.encoder]
     shape = replace(shape, layers=settings.layers or shape.layers)
     network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout, shape=shape)
     network.encoder.load_pretrained(pretrained / "model.safetensors")
-    plan = make_plan(examples, settings, settings.epochs)
+    plan = make_plan(examples, settings, 0 if frozen else settings.epochs)
     trainer = Trainer(network, inventory, tokenizer, settings, len(plan.steps))
     initial_distances(trainer, [example for example in examples if example.soft is None])
     if heads is not None:
         tell(Event("heads", note=f"{trainer.take_heads(Path(heads)):,} weights of {heads}"))
     if start is not None:
         trainer.start_from(Path(start))
+    if frozen:
+        trainer.encode = NeuralParser.load(frozen).network.states
     checkpoint = out / "checkpoint.pt"
     if checkpoint.is_file():
         trainer.load(checkpoint)
@@ -653,7 +666,7 @@ def train(
             trainer.mix_with(Path(start), settings.keep_start)
         trainer.save(final)
     lemmas = Lemmas.learn(_gold_lemmas(examples))
-    return Run(trainer, dev, evaluate_dev(trainer, read_dev(trainer, dev)), lemmas)
+    return Run(trainer, dev, evaluate_dev(trainer, read_dev(trainer, dev)), lemmas, frozen)
 
 
 def _gold_lemmas(examples: Sequence[Example]) -> Iterator[tuple[str, str, str]]:
@@ -748,12 +761,11 @@ def _train_heads(
     settings = replace(trainer.settings, scidtb_share=1.0)
     # Automatic text teaches the heads only where somebody has said what its trees are.
     examples = [example for example in examples if example.soft is None or example.lessons]
-    settings = replace(
-        settings, silver_share=settings.head_silver_share, silver_epochs=settings.head_epochs
-    )
-    plan = make_plan(examples, replace(settings, seed=settings.seed + 1), settings.head_epochs)
-    examples = list({id(example): example for step in plan.steps for example in step}.values())
-    trainer.freeze_encoder()
+    settings = replace(settings, silver_share=1.0, silver_epochs=settings.head_epochs)
+    silver = [example for example in examples if example.soft is not None]
+    random.Random(f"{settings.seed}-silver").shuffle(silver)
+    some = silver[: round(settings.head_silver_share * len(silver))]
+    examples = [example for example in examples if example.soft is None] + some
     known: dict[str, tuple[Reading, Tensor]] = {}
     rng = random.Random(f"{settings.seed}-states")
     with torch.no_grad():
@@ -764,6 +776,31 @@ def _train_heads(
     shown = read_dev(trainer, dev)
     tell(Event("states", note=f"of {len(known)} documents"))
     tell(Event("dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+    begin = copy.deepcopy(trainer.averaged.state_dict())
+    total = {name: torch.zeros_like(value) for name, value in begin.items()}
+    for number in range(settings.head_runs):
+        trainer.averaged.load_state_dict(begin)
+        trainer.freeze_encoder()
+        _run_heads(trainer, replace(settings, seed=settings.seed + number), examples, known, tell)
+        tell(Event(f"heads, run {number + 1}, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+        for name, value in trainer.averaged.state_dict().items():
+            total[name] += value / settings.head_runs
+    trainer.averaged.load_state_dict(total)
+    arcs = [pair for name, pair in known.items() if name.startswith("scidtb/")]
+    if arcs and settings.arc_epochs:
+        polish_arcs(trainer, arcs, tell)
+    tell(Event("heads, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+
+
+def _run_heads(
+    trainer: Trainer,
+    settings: Settings,
+    examples: Sequence[Example],
+    known: Mapping[str, tuple[Reading, Tensor]],
+    tell: Tell,
+) -> None:
+    """Train the heads once, over known states, in the order that the seed gives."""
+    plan = make_plan(examples, replace(settings, seed=settings.seed + 1), settings.head_epochs)
     sums: defaultdict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     began, seconds = time.monotonic(), 60 * settings.head_minutes or float("inf")
@@ -784,13 +821,8 @@ def _train_heads(
             means = {name: sums[name] / counts[name] for name in sums}
             epoch = plan.ends.index(done + 1) + 1
             tell(Event(f"heads, epoch {epoch}, loss", note=_shown(means, 3)))
-            tell(Event(f"heads, epoch {epoch}, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
             sums.clear()
             counts.clear()
-    arcs = [pair for name, pair in known.items() if name.startswith("scidtb/")]
-    if arcs and settings.arc_epochs:
-        polish_arcs(trainer, arcs, tell)
-        tell(Event("dev", note=_shown(evaluate_dev(trainer, shown), 2)))
 
 
 def polish_arcs(trainer: Trainer, known: Sequence[tuple[Reading, Tensor]], tell: Tell) -> None:
