@@ -161,7 +161,7 @@ def test_a_short_run_leaves_a_model(trained: tuple[Path, Result]) -> None:
     assert result.exit_code == 0, result.output
     for part in (
         "epoch 2, half of dev",
-        "heads, epoch 2, dev",
+        "heads, run 1, dev",
         "everything: 8 of 8",
         "relations of arcs",
         "model in",
