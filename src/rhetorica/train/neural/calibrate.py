@@ -48,7 +48,7 @@ def fit_temperatures(
             if name == "umuc":  # not a scheme that can be asked for at run time
                 continue
             reading = read(example, trainer.tokenizer)
-            states = torch.from_numpy(encode(reading.pieces))
+            states = torch.from_numpy(encode(reading.pieces).copy())
             edus = network.edus(states, reading.units, source)
             heads = torch.tensor(example.dependencies.heads) + 1
             arcs.append((network.arcs(edus, reading.units, source), heads))

@@ -239,7 +239,7 @@ class Trainer:
         """Return the encoder's states of a document."""
         pieces = reading.pieces
         if self.encode is not None:
-            return torch.from_numpy(self.encode(pieces))
+            return torch.from_numpy(self.encode(pieces).copy())
         return network.states(
             pieces.ids, pieces.types, self.first, self.last, overlap, brief=self.settings.brief
         )
