@@ -111,6 +111,8 @@ def test_words_that_the_text_lacks_and_words_that_the_trees_lack(mrg: Path) -> N
         "The", "man", "said", "that he", "would", "sell",
     ]  # fmt: skip
     assert "old" not in doc.constituency[0]
+    doc = with_phrases(Document("The old man said he would sell 1/2 of it (soon). ``Rain.''"), mrg)
+    assert [doc.form(token) for token in doc.tokens][-4:] == ["``", "Rain", ".", "''"]
     with pytest.raises(Mismatch, match="another article"):
         with_phrases(Document("Nobody would sell a quarter of this here today."), mrg)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 
@@ -30,9 +29,13 @@ RENAMED = {
 """Five documents of RST-DT are not named after their article; its documentation says which."""
 ENOUGH = 0.9
 """The share of characters that must be found in the text: below, it is another article."""
+SURE = 5
+"""So many equal characters show that two texts go on together."""
+REACH = 1000
+"""At most so many characters are left out at one place."""
 
 _WRITTEN = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]"}
-_WRITTEN |= {"``": '"', "''": '"'}
+_QUOTES = {"``": '"', "''": '"'}
 _PIECE = re.compile(r"\(\s*([^\s()]*)|\)|([^\s()]+)")
 _EMPTY = "-NONE-"
 _MARKS = frozenset("`` '' , . : -LRB- -RRB-".split())
@@ -88,7 +91,8 @@ def with_phrases(doc: Document, path: Path) -> Document:
     """
     trees = [tree for text in read_brackets(path) if (tree := _read(text)) is not None]
     leaves = [list(_leaves(tree)) for tree in trees]
-    words = [_written(leaf.word) for row in leaves for leaf in row]
+    plain = "``" not in doc.text  # some editions have the treebank's quotes in the text, too
+    words = [_written(leaf.word, quotes=plain) for row in leaves for leaf in row]
     places = iter(_align(words, doc.text, str(path)))
     tokens: list[Token] = []
     sentences: list[Span] = []
@@ -175,8 +179,10 @@ def _bracketed(tree: _Node) -> str:
     return "".join(pieces).strip()
 
 
-def _written(word: str) -> str:
-    """Return a word as it stands in a text."""
+def _written(word: str, *, quotes: bool) -> str:
+    """Return a word as it stands in a text, which may have plain ``quotes``."""
+    if quotes and word in _QUOTES:
+        return _QUOTES[word]
     return _WRITTEN.get(word) or word.replace("\\/", "/").replace("\\*", "*")
 
 
@@ -210,26 +216,32 @@ def _align(words: Sequence[str], text: str, name: str) -> list[Span | None]:
 
 
 def _places(theirs: str, ours: str) -> list[int]:
-    """Return, for each character of one string, its place in the other, or -1."""
-    if theirs == ours:
-        return list(range(len(ours)))
+    """Return, for each character of one string, its place in the other, or -1.
+
+    The two are read side by side; where they part, the nearest place is looked for at which they
+    go on together.
+    """
     place = [-1] * len(theirs)
-    first = 0
-    shorter = min(len(theirs), len(ours))
-    while first < shorter and theirs[first] == ours[first]:
-        place[first] = first
-        first += 1
-    last = 0
-    while last < shorter - first and theirs[-1 - last] == ours[-1 - last]:
-        place[-1 - last] = len(ours) - 1 - last
-        last += 1
-    middle = SequenceMatcher(
-        None, theirs[first : len(theirs) - last], ours[first : len(ours) - last], autojunk=False
-    )
-    for a, b, size in middle.get_matching_blocks():
-        for step in range(size):
-            place[first + a + step] = first + b + step
+    i = j = 0
+    while i < len(theirs) and j < len(ours):
+        if theirs[i] == ours[j]:
+            place[i] = j
+            i, j = i + 1, j + 1
+        elif (skipped := _skip(theirs, ours, i, j)) is not None:
+            i, j = i + skipped[0], j + skipped[1]
+        else:
+            break
     return place
+
+
+def _skip(theirs: str, ours: str, i: int, j: int) -> tuple[int, int] | None:
+    """Return how many characters of either to leave out so that they agree again."""
+    for total in range(1, REACH):
+        for left in range(total + 1):
+            rest = theirs[i + left : i + left + SURE]
+            if rest and ours.startswith(rest, j + total - left):
+                return left, total - left
+    return None
 
 
 def _kind(label: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -188,16 +188,25 @@ def with_syntax(
     bare = any(not any(token.tag for token in doc.tokens) for doc in docs)
     if nlp is None and bare:
         nlp = front_end(common_language(docs))
-    docs = list(_with_lemmas(annotate_all(docs, nlp)))
+    docs = _with_lemmas(list(annotate_all(docs, nlp)))
     return [replace(g, document=d) for g, d in zip(golds, docs, strict=True)]
 
 
-def _with_lemmas(docs: Iterable[Document]) -> Iterator[Document]:
-    for doc in docs:
-        if any(token.lemma for token in doc.tokens) or not doc.tokens:
-            yield doc
-            continue
-        bare = [token._replace(tag="", deprel="", head=None) for token in doc.tokens]
-        (found,) = annotate_all([replace(doc, tokens=tuple(bare), constituency=())])
-        lemmas = zip(doc.tokens, found.tokens, strict=True)
-        yield replace(doc, tokens=tuple(t._replace(lemma=other.lemma) for t, other in lemmas))
+def _with_lemmas(docs: Sequence[Document]) -> list[Document]:
+    """Add lemmas where a treebank of phrase structures gives words and tags only."""
+
+    def lacks(doc: Document) -> bool:
+        return bool(doc.constituency) and not any(token.lemma for token in doc.tokens)
+
+    def bare(doc: Document) -> Document:
+        words = (token._replace(tag="", deprel="", head=None) for token in doc.tokens)
+        return replace(doc, tokens=tuple(words), constituency=())
+
+    analysed = annotate_all(bare(doc) for doc in docs if lacks(doc))
+
+    def lemmatised(doc: Document) -> Document:
+        pairs = zip(doc.tokens, next(analysed).tokens, strict=True)
+        words = (token._replace(lemma=other.lemma) for token, other in pairs)
+        return replace(doc, tokens=tuple(words))
+
+    return [lemmatised(doc) if lacks(doc) else doc for doc in docs]
