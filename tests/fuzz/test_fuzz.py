@@ -7,8 +7,11 @@ from dataclasses import replace
 import pytest
 
 from fuzz.check import READABLE, Failure, check, run, seeds
-from rhetorica import Document, Parse
+from fuzz.requests import NAMES, check_answer, run_requests
+from fuzz.texts import check_text, run_texts
+from rhetorica import DepTree, Document, Parse, Span
 from rhetorica.formats import FORMATS
+from rhetorica.service.messages import Answer
 
 
 @pytest.mark.parametrize("format", READABLE)
@@ -21,6 +24,35 @@ def test_broken_files(format: str) -> None:
     outcomes = run(format, 300)
     # Mutations that never do harm, or always do, would show nothing.
     assert min(outcomes["accepted"], outcomes["refused"]) >= 5
+
+
+def test_strange_texts() -> None:
+    run_texts("neural-fast", 60)
+    run_texts("li2014", 40)
+
+
+def test_a_text_that_is_not_covered_is_noticed() -> None:
+    class Forgetful:
+        def __call__(self, text: str) -> Parse:
+            return Parse(Document(text, (Span(0, 4),)), DepTree((-1,), ("ROOT",)))
+
+    check_text(Forgetful(), "Rain  ")  # type: ignore[arg-type]
+    for text in ("Rain, again", "    Rain"):
+        with pytest.raises(Failure, match=r"cover|reach"):
+            check_text(Forgetful(), text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_strange_requests(name: str) -> None:
+    outcomes = run_requests(name, 100)
+    assert min(outcomes["accepted"], outcomes["refused"]) >= 1
+
+
+def test_answers_that_are_not_as_promised_are_noticed() -> None:
+    with pytest.raises(Failure, match="answered 500"):
+        check_answer(Answer(b'{"error": "a", "message": "b"}', status=500))
+    with pytest.raises(Failure, match="answered 422"):
+        check_answer(Answer(b"{}", status=422))
 
 
 def test_the_check_notices(monkeypatch: pytest.MonkeyPatch) -> None:

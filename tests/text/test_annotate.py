@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
 from rhetorica import Document, Span, Token
+from rhetorica.languages.spacy import _cuts
 from rhetorica.text import annotate, annotate_all
+from rhetorica.text.layout import find_paragraphs
 from strategies import documents
 
 TEXT = "Hard Times\n\nDr. Smith doesn't sleep well. He reads (a lot), because he can.\n"
@@ -107,3 +110,44 @@ def test_any_text(text: str) -> None:
 def test_nothing_is_lost(doc: Document) -> None:
     found = annotate(Document(doc.text))
     assert "".join(doc.text[t.start : t.end] for t in found.tokens) == "".join(doc.text.split())
+
+
+def pieces(text: str, **layers: Any) -> list[str]:
+    doc = Document(text, paragraphs=find_paragraphs(text), **layers)
+    starts = _cuts(doc)
+    assert starts == sorted(set(starts))
+    return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
+def test_long_paragraphs_are_cut_after_sentences_or_between_words() -> None:
+    prose = "It rained, as always (so they say.) " * 5000
+    parts = pieces(prose)
+    assert len(parts) > 4
+    assert max(map(len, parts)) <= 30_000
+    assert all(part.endswith("say.) ") for part in parts)
+    endless = "and it rained " * 10_000
+    assert max(map(len, pieces(endless))) <= 30_000
+    assert {word for part in pieces(endless) for word in part.split()} == {"and", "it", "rained"}
+    assert pieces("x" * 100_000) == ["x" * 100_000]  # a word is never cut
+    assert [len(part) for part in pieces("x" * 40_000 + " " + "y" * 40_000)] == [40_001, 40_000]
+
+
+def test_paragraphs_of_usual_length_stay_whole() -> None:
+    text = "\n\n".join(["word " * 3_000] * 6)
+    assert [part.count("\n\n") for part in pieces(text)] == [2, 2, 1]
+    with_a_long_one = "Short.\n\n" + "word " * 10_000 + "\n\nShort."
+    assert pieces(with_a_long_one)[0] == "Short.\n\n"
+
+
+def test_long_paragraphs_are_cut_between_known_sentences() -> None:
+    text = "a b. " * 20_000
+    sentences = tuple(Span(at, at + 24_999) for at in range(0, 100_000, 25_000))
+    assert [len(part) for part in pieces(text, sentences=sentences)] == [25_000] * 4
+    whole = (Span(0, len(text) - 1),)
+    assert pieces(text, sentences=whole) == [text]
+
+
+def test_a_sentence_without_end_is_annotated_in_parts() -> None:
+    doc = annotate(" ".join(["and it rained"] * 4000))
+    assert len(doc.tokens) == 12_000
+    assert max(end - start for start, end in doc.sentences) <= 30_000

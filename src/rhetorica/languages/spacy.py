@@ -5,6 +5,8 @@ Layers that a document already has (gold tokens, gold sentences) are kept.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from threading import RLock
@@ -20,7 +22,12 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 _CHUNK = 20_000
-"""Characters that are analysed at a time; texts are cut for this between paragraphs only."""
+"""Characters that are analysed at a time; texts are cut for this between paragraphs."""
+_LONGEST = 30_000
+"""Paragraphs of more characters are cut, too, as memory grows with them: after what may end a
+sentence, if there is one, else between words."""
+_END = re.compile(r"[.!?][\"'”’)\]]*\s+")
+_SPACE = re.compile(r"\s+")
 _BATCH = 4
 _ONE_AT_A_TIME = RLock()
 """Pipelines share vocabularies that threads must not change at the same time."""
@@ -53,14 +60,41 @@ def _pieces(doc: Document, nlp: Spacy) -> Iterator[tuple[Document, int, bool, Do
         yield doc, 0, True, _from_tokens(doc, nlp)
         return
     starts = {span.start for span in (doc.sentences or doc.paragraphs)}
-    cuts = [0]
-    for span in doc.paragraphs[1:]:
-        if span.start - cuts[-1] > _CHUNK:
-            cuts.append(span.start)
+    cuts = _cuts(doc)
     for start, end in zip(cuts, [*cuts[1:], len(doc.text)], strict=True):
         piece = nlp.make_doc(doc.text[start:end])
         _mark(piece, {at - start for at in starts}, known=bool(doc.sentences))
         yield doc, start, end == len(doc.text), piece
+
+
+def _cuts(doc: Document) -> list[int]:
+    """Return where the pieces of a text start."""
+    cuts = [0]
+    starts = [0, *(span.start for span in doc.paragraphs[1:])]
+    inside = sorted(span.start for span in doc.sentences)  # known: cut between them only
+    for start, end in zip(starts, [*starts[1:], len(doc.text)], strict=True):
+        is_long = end - start > _LONGEST
+        if start - cuts[-1] > _CHUNK or (is_long and start > cuts[-1]):
+            cuts.append(start)
+        while is_long and end - cuts[-1] > _LONGEST:
+            at = _cut(doc.text, cuts[-1], inside)
+            if at >= end:
+                break
+            cuts.append(at)
+    return cuts
+
+
+def _cut(text: str, start: int, sentences: list[int]) -> int:
+    """Return where to cut a long paragraph whose next piece starts here."""
+    low, high = start + _CHUNK, start + _LONGEST
+    if sentences:
+        place = bisect_left(sentences, low)
+        return sentences[place] if place < len(sentences) else len(text)
+    for mark in (_END, _SPACE):
+        if found := mark.search(text, low, high):
+            return found.end()
+    found = _SPACE.search(text, high)
+    return found.end() if found else len(text)
 
 
 def _from_tokens(doc: Document, nlp: Spacy) -> Doc:

@@ -12,6 +12,7 @@ from rhetorica.service.limits import OutOfMemory, TooBusy, TooLarge, WorkerDied
 JSON = "application/json"
 PLAIN = "text/plain; charset=utf-8"
 _STATUS = {TooLarge: 413, OutOfMemory: 413, TooBusy: 429, MissingExtra: 501, WorkerDied: 503}
+_LONGEST = 1_000
 
 
 class Task(NamedTuple):
@@ -36,8 +37,9 @@ def as_json(data: object) -> Answer:
 
 def problem(status: int, error: str, message: str) -> Answer:
     """Say why something is refused."""
-    # Parts of a request may be quoted, and those may hold half characters.
-    safe = message.encode("utf-8", "replace").decode()
+    # Parts of a request may be quoted, and those may hold half characters, or a million of them.
+    short = message if len(message) <= _LONGEST else f"{message[:_LONGEST]} …"
+    safe = short.encode("utf-8", "replace").decode()
     return as_json({"error": error, "message": safe})._replace(status=status)
 
 

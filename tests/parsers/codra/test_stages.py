@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from rhetorica.parsers.codra.stages import (
     Node,
     consolidate,
     one_sentence_one_subtree,
+    parse_ranges,
     restrict,
     sliding_window,
     three_way,
@@ -94,3 +95,22 @@ def test_long_sentences_in_windows(sizes: tuple[int, ...]) -> None:
         assert [0, *ends] == sorted({0, *ends})
         assert ends[-1] == sum(sizes)
         assert len(found) == len(one_sentence_one_subtree(model, facts))
+
+
+def test_ranges_are_parsed_alike_however_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(41, 41, 41, 4))
+
+    class Model:
+        sizes: ClassVar[list[int]] = []
+
+        def log_probabilities(self, facts: Any, layout: Layout) -> Any:
+            self.sizes.append(layout.n_joins)
+            return table[layout.edges()]
+
+    ranges = [(0, 9), (9, 10), (10, 25), (25, 40)]
+    whole = parse_ranges(Model(), None, ranges)  # type: ignore[arg-type]
+    assert Model.sizes == [120 + 560 + 560]
+    monkeypatch.setattr("rhetorica.parsers.codra.stages._JOINS_AT_ONCE", 600)
+    assert parse_ranges(Model(), None, ranges) == whole  # type: ignore[arg-type]
+    assert Model.sizes[1:] == [120, 560, 560]

@@ -13,7 +13,7 @@ An `Analysis` is a row of sub-trees over adjacent EDUs, with a log probability.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -31,6 +31,8 @@ Floats = npt.NDArray[np.float64]
 
 LONGEST = 30
 """Longer sentences (in EDUs) are cut for the dynamic CRF, and put together by the second stage."""
+_JOINS_AT_ONCE = 50_000
+"""So many joins are scored at a time, to bound memory."""
 
 
 class Node(NamedTuple):
@@ -201,7 +203,33 @@ def _parse(
     ranges: Sequence[tuple[int, int]],
     decode: Callable[[Floats], list[Bracketing]],
 ) -> list[list[Analysis]]:
-    """Score the joins of all ranges at once, then let a decoder find the trees of each."""
+    """Score the joins of ranges, as many at once as fit, then let a decoder find their trees."""
+    return [
+        trees for some in _groups(ranges) for trees in _parse_at_once(model, facts, some, decode)
+    ]
+
+
+def _groups(ranges: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Cut a list of ranges where they have too many joins together."""
+    group: list[tuple[int, int]] = []
+    joins = 0
+    for start, end in ranges:
+        own = ((end - start) ** 3 - (end - start)) // 6
+        if group and joins + own > _JOINS_AT_ONCE:
+            yield group
+            group, joins = [], 0
+        group.append((start, end))
+        joins += own
+    if group:
+        yield group
+
+
+def _parse_at_once(
+    model: Passes,
+    facts: Facts,
+    ranges: Sequence[tuple[int, int]],
+    decode: Callable[[Floats], list[Bracketing]],
+) -> list[list[Analysis]]:
     layout = Layout.of([np.arange(start, end + 1) for start, end in ranges])
     logs = model.log_probabilities(facts, layout)
     found = []
