@@ -74,12 +74,26 @@ def test_a_short_training(name: str, corpus: Path, tmp_path: Path) -> None:
     assert found.tree.n_edus == len(found.edus)
 
 
+PUBLISHED = {
+    "crf": "--features paper --phrases --decoding viterbi --l1 0 --min-count 1 --iterations 5",
+    "logistic": "--l2 0.5 --bags 2 --phrases",
+    "li2014": "--features word,pos,syntactic --multinuclear chain --aggressiveness 0 --phrases "
+    "--roots several --epochs 2 --bits 12",
+    "shift-reduce": "--features paper --explore 0 --samples 0 --beam 1 --epochs 3 --branching left "
+    "--tolerance 0.001 --head word --phrases --min-count 1",
+    "dplp": "--features paper --start uniform --rate published --samples 0 --min-count 1 "
+    "--iterations 2 --width 6 --l2 1,10",
+    "codra": "--features paper --objective joins --passes 2 --boundaries --ngram-share 0.95 "
+    "--word-chains flat --distance edus --phrases --iterations 2",
+}
+"""The papers' ways, as docs/papers.md lists them; fewer steps."""
+
+
 @pytest.mark.filterwarnings("ignore:digression")
 @pytest.mark.parametrize("name", TRAINABLE)
 def test_a_short_training_on_the_papers_corpus(name: str, licensed: Path, tmp_path: Path) -> None:
-    options = QUICK[name] if name != "shift-reduce" else ["--epochs", "2", "--explore", "0"]
     place = ("--corpus", "rst-dt", "--ptb", licensed / "ptb", "--out", tmp_path / "m")
-    result = run(name, licensed / "rst", *place, *options)
+    result = run(name, licensed / "rst", *place, *PUBLISHED[name].split())
     assert result.exit_code == 0, result.output
     assert Config.read(tmp_path / "m").treebanks == ("rst-dt",)
     assert "corpus:rst-dt-dev" in (tmp_path / "m" / "README.md").read_text("utf-8")
