@@ -78,18 +78,23 @@ def _with_raw_text(doc: Document, path: Path) -> Document:
     if not raw.is_file():
         return doc
     text = Source.of(raw).text
-    try:
-        edus = place(doc.edu_texts, text)
-    except Mismatch as error:
-        # A few trees quote their text a little wrongly; the file with one unit a line is right.
-        lines = Path(f"{raw}.edus")
-        if not lines.is_file():
-            raise FormatError(str(path), None, str(error)) from None
+    lines = Path(f"{raw}.edus")
+    why = ""
+    # A few trees quote their text a little wrongly; the file with one unit a line is right.
+    for units in (doc.edu_texts, read_edus(lines).edus if lines.is_file() else []):
         try:
-            edus = place(read_edus(lines).edus, text)
-        except Mismatch as again:
-            raise FormatError(str(lines), None, str(again)) from None
-    return Document(text, tuple(edus), paragraphs=_paragraphs(text), id=doc.id)
+            edus = place(units, text)
+        except Mismatch as error:
+            why = why or str(error)
+        else:
+            if len(edus) == len(doc.edus):
+                return Document(text, tuple(edus), paragraphs=_paragraphs(text), id=doc.id)
+    warnings.warn(
+        f"{path}: {why or 'other units than the raw text has'}; the text of the tree is taken",
+        RepairWarning,
+        stacklevel=4,
+    )
+    return doc
 
 
 def _paragraphs(text: str) -> tuple[Span, ...]:
