@@ -180,6 +180,31 @@ def test_neural_syntax_wants_a_model_that_has_it(monkeypatch: pytest.MonkeyPatch
         load(parser="li2014", syntax="neural")
 
 
+def test_an_ensemble_gets_the_front_end_that_it_was_trained_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def front_end(name: str, language: str = "en") -> spacy.Language:
+        asked.append(name)
+        return spacy.blank("en")
+
+    monkeypatch.setattr("rhetorica.pipeline.load_syntax", front_end)
+    found = store.find("segmenter", "ensemble", "segments_gum")
+    for file in found.folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    for syntax in ("", "neural"):
+        config = json.loads((tmp_path / "config.json").read_text("utf-8"))
+        config["settings"]["syntax"] = syntax
+        (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
+        ours = load("en", parser=None, segmenter="ensemble", model=tmp_path / ".")
+        assert (ours.syntax is None) == (syntax == "")
+        tmp_path = tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}_x"))
+    assert asked == ["neural"]
+    assert load("en", parser=None, segmenter="ensemble", syntax="blank").syntax is not None
+    assert asked == ["neural", "blank"]
+
+
 def test_any_front_end_will_do() -> None:
     def one_word(docs: Iterable[Document]) -> Iterator[Document]:
         for doc in docs:

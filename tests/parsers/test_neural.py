@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from rhetorica.decode import spanning_tree
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.parsers.neural import NeuralParser, network, windows
 from rhetorica.parsers.neural.decode import EXACT, decode, decode_kbest
-from rhetorica.parsers.neural.network import Config, Network
+from rhetorica.parsers.neural.network import KEPT, Config, Encoder, Network
 from rhetorica.parsers.neural.parser import spans_between
 from rhetorica.parsers.neural.syntax import NeuralSyntax, parse_words, relation_scores
 from rhetorica.parsers.neural.units import (
@@ -286,6 +287,29 @@ def fake(tokenizer: WordPiece) -> Network:
         "none",
     )
     return Fake(config, tokenizer, None, random_weights())
+
+
+def test_a_text_goes_through_the_encoder_once(fake: Network, tokenizer: WordPiece) -> None:
+    calls: list[int] = []
+
+    def encoder(pieces: Pieces) -> np.ndarray:
+        calls.append(len(pieces))
+        return np.zeros((len(pieces), 12), dtype=np.float32)
+
+    once = Network(fake.config, tokenizer, cast(Encoder, encoder), fake.weights)
+    one, other = tokenizer("we stayed at home"), tokenizer("it rained")
+    states = once.states(one)
+    assert once.states(tokenizer("we stayed at home")) is states
+    assert calls == [len(one)]
+    with pytest.raises(ValueError, match="read-only"):
+        states += 1
+    once.states(other)
+    once.states(one)
+    assert calls == [len(one), len(other), len(one)]
+    long = tokenizer("it rained " * KEPT)
+    once.states(long)
+    once.states(long)
+    assert calls[3:] == [len(long)] * 2  # too long to be kept
 
 
 class TestHeads:
