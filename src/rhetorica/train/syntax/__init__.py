@@ -121,12 +121,17 @@ def train_syntax(
         tell(Event("dev", note=_line(scores)))
         return scores
 
+    # The second stage draws alike, whether the first was run just now or before.
+    drawn = random.getstate(), np.random.get_state(), rng.getstate()
     if silver:
         blind = blind or out.with_name(f"{out.name}_blind")
         if not (blind / "config.json").exists():
             texts = read_silver(silver, settings.silver_words)
             averages = _learn_silver(nlp, texts, more, rng, settings, tell)
             finish(nlp, averages, blind, [(more, 1)], ("amalgum", "ewt"))
+            random.setstate(drawn[0])
+            np.random.set_state(drawn[1])
+            rng.setstate(drawn[2])
         # A component that is enabled later would not hear the encoder.
         nlp = spacy.load(blind, exclude=["lemmatizer"], config={"nlp": {"disabled": []}})
     averages = _learn(nlp, train, more, dev, rng, settings, tell)
