@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
+from rhetorica.languages import common_language
 from rhetorica.learn.calibration import log_odds
 from rhetorica.learn.links import sigmoid
 from rhetorica.learn.logistic import fit_logistic
@@ -84,6 +85,7 @@ class EnsembleSegmenter(Stored):
         self, docs: Sequence[Document], *, evidence: Sequence[Floats] | None = None
     ) -> EnsembleSegmenter:
         """Learn weights from documents with EDUs that no member was trained on."""
+        self.language = common_language(docs)
         evidence = [self.evidence(doc) for doc in docs] if evidence is None else evidence
         odds = np.concatenate(list(evidence))
         true = np.concatenate([np.array(gold_starts(doc), np.float64) for doc in docs])

@@ -159,7 +159,11 @@ def segment_evidence(
     """Return the dev documents with automatic syntax, and what segmenters say of their tokens."""
     docs = [parse.document for parse in _annotated(treebank, settings.syntax)]
     empty = EnsembleSegmenter(settings)
-    members = [load_segmenter(name, model or treebank.name) for name, model in empty.members]
+    language = common_language(docs)
+    members = [
+        load_segmenter(name, model or treebank.name, language=language)
+        for name, model in empty.members
+    ]
     together = empty.gather(members)
     return docs, [together.evidence(replace(doc, edus=())) for doc in docs]
 

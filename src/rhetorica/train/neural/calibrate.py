@@ -26,7 +26,7 @@ from rhetorica.train.neural.train import Trainer
 
 Array: TypeAlias = npt.NDArray[Any]
 
-GRID = tuple(float(value) for value in np.geomspace(0.6, 2.5, 20))
+GRID = tuple(float(value) for value in np.geomspace(0.6, 4.0, 26))
 
 
 @torch.no_grad()
@@ -101,7 +101,7 @@ def _best_threshold(
         pred = begins > threshold
         return 2 * int((pred & gold).sum()) / max(1, int(pred.sum()) + int(gold.sum()))
 
-    return max((round(0.4 + 0.02 * step, 2) for step in range(13)), key=f1)
+    return max((round(0.3 + 0.02 * step, 2) for step in range(18)), key=f1)
 
 
 def _loss(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]], temperature: float) -> float:

@@ -66,6 +66,8 @@ class Settings:
     ``layer_decay`` times the rate of the one above. Of automatic text, ``silver_share`` is read
     once, spread over the first ``silver_epochs``. With ``minutes``, the first stage ends after that
     time at the latest, and its rates fall accordingly; with ``head_minutes``, so does the second.
+    Without ``late_marks`` the segmentation head learns in the first stage only: of few documents it
+    would know every boundary by heart.
     A teacher's opinion of trees counts ``lesson_weight`` in automatic text, and beside a gold tree
     ``gold_lesson_weight``; ``head_silver_share`` of the automatic text is read once more, for the
     teacher's sake, in the second stage. That stage is gone through ``head_runs`` times, each time
@@ -108,6 +110,7 @@ class Settings:
     head_silver_share: float = 0.0
     head_minutes: float = 0.0
     late_head_rate: float = 1e-3
+    late_marks: bool = True
     arc_epochs: int = 20
     keep_start: float = 0.5
 
@@ -217,7 +220,8 @@ class Trainer:
         """Go on from the averaged weights, with the heads alone."""
         network = self.network
         network.load_state_dict(self.averaged.state_dict())
-        parts = (network.marker, network.edus, network.trees, network.arcs, network.syntax)
+        marker = (network.marker,) if self.settings.late_marks else ()
+        parts = (*marker, network.edus, network.trees, network.arcs, network.syntax)
         heads = [parameter for part in parts for parameter in part.parameters()]
         self._set_optimizer([{"params": heads, "lr": self.settings.late_head_rate}])
 
