@@ -31,7 +31,7 @@ from rhetorica.languages import DEFAULT, LANGUAGES, FrontEnd, recognise, settle
 from rhetorica.models import store
 from rhetorica.parses import Parse, Scores
 from rhetorica.protocols import Parser, Segmenter, TextSegmenter
-from rhetorica.segmenters.boundaries import cut
+from rhetorica.segmenters.boundaries import by_layout, cut
 from rhetorica.text import annotate_all
 from rhetorica.text.layout import whole_characters
 from rhetorica.trees import ROOT_RELATION
@@ -373,7 +373,8 @@ class Pipeline:
         segmenter = self.segmenter or cast(Segmenter, self.parser)
         if not self._annotates:
             return cast(TextSegmenter, segmenter).segment(doc)
-        return cut(doc, segmenter.boundaries(doc), threshold=segmenter.threshold)
+        threshold = segmenter.threshold
+        return cut(doc, by_layout(doc, segmenter.boundaries(doc), threshold), threshold=threshold)
 
     def _parse(self, doc: Document, kbest: int) -> Parse:
         parser = cast(Parser, self.parser)

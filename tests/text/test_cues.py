@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
-from rhetorica.pipeline import load_parser
+from rhetorica.pipeline import load_parser, segment
 from rhetorica.text.cues import line_cues, mend_starts
 
 LAYOUTS = {
@@ -47,6 +49,12 @@ LAYOUTS = {
 }
 
 
+@cache
+def parsers(name: str) -> Any:
+    """Load a parser once."""
+    return load_parser(name)
+
+
 def cut(text: str, said: list[str] | None = None) -> list[str]:
     """Cut a text where units begin, after the marks of a model that begins one at each of some."""
     words = [at for at in range(len(text)) if not text[at].isspace()]
@@ -74,13 +82,20 @@ def test_layouts_whatever_the_model_says(name: str) -> None:
 @pytest.mark.parametrize("parser", ["neural", "neural-fast"])
 def test_layouts_through_the_parser(name: str, parser: str) -> None:
     text, units = LAYOUTS[name]
-    doc = load_parser(parser).segment(text).document  # type: ignore[attr-defined]
+    doc = parsers(parser).segment(text).document
     found = {doc.text[edu.start : edu.end] for edu in doc.edus}
     if name != "references":  # inside them the model decides
         assert found == set(units)
     starts = {edu.start for edu in doc.edus}
     assert {text.index(unit) for unit in units} <= starts
     assert {text.index(unit) for unit in units} <= {part.start for part in doc.paragraphs}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layouts_through_other_segmenters(name: str) -> None:
+    text, units = LAYOUTS[name]
+    doc = segment(text, segmenter="crf")
+    assert {text.index(unit) for unit in units} <= {edu.start for edu in doc.edus}
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from rhetorica.document import Document, Span
 from rhetorica.parses import Parse, Scores
+from rhetorica.text.cues import make_sure
 
 
 def cut(doc: Document, probabilities: Sequence[float], *, threshold: float = 0.5) -> Parse:
@@ -28,6 +31,14 @@ def cut(doc: Document, probabilities: Sequence[float], *, threshold: float = 0.5
     )
     scores = Scores(boundaries=tuple(float(probabilities[i]) for i in starts))
     return Parse(replace(doc, edus=edus), scores=scores)
+
+
+def by_layout(doc: Document, probabilities: Sequence[float], threshold: float) -> list[float]:
+    """Return the probabilities of starts at tokens; what the layout makes sure is 1 or 0."""
+    offsets = np.array([token.start for token in doc.tokens], dtype=np.int64)
+    settled = make_sure(np.array(probabilities, dtype=np.float64), offsets, doc.text, threshold)
+    found: list[float] = settled.tolist()
+    return found
 
 
 def gold_starts(doc: Document) -> list[bool]:

@@ -28,7 +28,7 @@ from rhetorica.parsers.neural.units import Units
 from rhetorica.parsers.neural.wordpiece import Pieces
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.protocols import ArcBallot, Ballot, with_zero
-from rhetorica.text.cues import line_cues, mend_starts
+from rhetorica.text.cues import line_cues, make_sure
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Join, Label, RSTTree
 
 Bools = npt.NDArray[np.bool_]
@@ -201,12 +201,7 @@ class NeuralParser(Stored):
     def _begins(self, pieces: Pieces, marks: Floats, text: str) -> Floats:
         """Return the probability that an EDU begins at each piece; layout can make it sure."""
         begins = np.where(pieces.begins, 1.0 - marks[:, 0], np.float32(0.0))
-        starts = begins > self.threshold
-        mended = starts.copy()
-        mend_starts(mended, pieces.starts, text)
-        begins[mended & ~starts] = 1.0
-        begins[starts & ~mended] = 0.0
-        return begins
+        return make_sure(begins, pieces.starts, text, self.threshold)
 
     def _firsts(self, pieces: Pieces, begins: Floats, given: Document) -> npt.NDArray[np.int64]:
         """Return the pieces at which EDUs begin."""
