@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rhetorica.errors import Mismatch
-from rhetorica.evaluate import Counts, paired_bootstrap, paired_t_test
+from rhetorica.evaluate import Counts, paired_bootstrap, paired_t_test, significance
 from rhetorica.evaluate.significance import t_two_sided
 
 
@@ -131,3 +131,71 @@ def test_systems_must_share_their_gold():
 def test_ten_thousand_resamples_of_a_tie():
     first, second = scores(*[5, 6] * 150), scores(*[6, 5] * 150)
     assert paired_bootstrap(first, second).difference == 0
+
+
+def test_what_a_comparison_says_of_itself():
+    assert paired_bootstrap(scores(5, 6), scores(5, 5)).test == "bootstrap"
+    assert paired_bootstrap([], []).documents == 0
+    found = paired_t_test(scores(6, 8, 9), scores(5, 6, 7))
+    assert (found.test, found.documents) == ("t-test", 3)
+    one = paired_t_test(scores(6), scores(5))
+    assert (one.test, one.documents, one.difference) == ("t-test", 1, pytest.approx(0.1))
+    assert math.isnan(one.low)
+    assert math.isnan(one.high)
+
+
+def test_two_documents_are_enough_for_a_t_test():
+    # Differences .1 .3: mean .2, standard error .1, t = 2 with one degree: a Cauchy distribution.
+    found = paired_t_test(scores(6, 8), scores(5, 5))
+    assert found.p_value == pytest.approx(1 - 2 * math.atan(2) / math.pi)
+    assert found.high == pytest.approx(0.2 + 0.1 * math.tan(0.95 * math.pi / 2))
+
+
+def test_the_confidence_of_a_t_test_can_be_chosen():
+    first, second = scores(6, 8), scores(5, 5)
+    half = paired_t_test(first, second, confidence=0.5)
+    assert half.high == pytest.approx(0.2 + 0.1)  # the quartile of a Cauchy distribution is 1
+    assert half.low == pytest.approx(0.2 - 0.1)
+
+
+def test_a_constant_difference_bounds_itself():
+    found = paired_t_test([Counts(1, 2, 2)] * 3, [Counts(0, 2, 2)] * 3)
+    assert (found.low, found.difference, found.high, found.documents) == (0.5, 0.5, 0.5, 3)
+    less = paired_t_test([Counts(0, 2, 2)] * 3, [Counts(1, 2, 2)] * 3)
+    assert (less.difference, less.p_value) == (-0.5, 0)
+
+
+def test_the_p_value_counts_what_is_as_large_as_observed():
+    # The first of two documents, of 3 and of 5 units, differs. Resampled, the difference is 1, 3/8
+    # or 0 with 1/4, 1/2, 1/4, its mean 7/16; from there 1 and 0 are as far as the observed 3/8.
+    first, second = [Counts(3, 3, 3), Counts(0, 5, 5)], [Counts(0, 3, 3), Counts(0, 5, 5)]
+    found = paired_bootstrap(first, second, resamples=40_000)
+    assert found.p_value == pytest.approx(0.5, abs=0.01)
+    other = paired_bootstrap(second, first, resamples=40_000)
+    assert other.difference == -found.difference
+    assert other.p_value == pytest.approx(0.5, abs=0.01)
+
+
+def test_precision_counts_as_much_as_recall():
+    # 2 of 4 right with 4 predicted against 2 of 4 with 2 predicted: F is 1/2 and 2/3.
+    found = paired_bootstrap([Counts(2, 4, 4)] * 5, [Counts(2, 4, 2)] * 5)
+    assert found.difference == pytest.approx(1 / 2 - 2 / 3)
+    assert found.low == pytest.approx(found.difference)
+    assert found.high == pytest.approx(found.difference)
+
+
+def test_resampling_in_pieces_draws_as_many(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(significance, "_CELLS_AT_ONCE", 7)
+    found = paired_bootstrap(scores(*[9] * 3), scores(*[5] * 3), resamples=99)
+    assert found.p_value == 1 / 100
+    table = significance._f1_parts(scores(1, 2, 3))
+    drawn = significance._resample(np.hstack([table, table]), 11, np.random.default_rng(0))
+    assert drawn.tolist() == [0.0] * 11
+    monkeypatch.setattr(significance, "_CELLS_AT_ONCE", 1)
+    assert len(significance._resample(np.hstack([table, table]), 4, np.random.default_rng(0))) == 4
+
+
+def test_small_and_large_t_keep_their_digits():
+    assert 1 - t_two_sided(1e-8, 5) == pytest.approx(2e-8 * 0.3796066898, rel=1e-4)
+    assert t_two_sided(0, 5) == 1
+    assert t_two_sided(1e4, 1) == pytest.approx(2 / math.pi / 1e4, rel=1e-6)
