@@ -4,22 +4,34 @@ Starts a service on a free port of this machine, sends texts of a few sizes from
 once, and checks that each client gets the parse of its own text.
 
     python benchmarks/service.py [--clients 8] [--requests 32]
+    python benchmarks/service.py --threads [--clients 16] [--requests 96]
+
+With ``--threads``: how many sentences a second it parses with numeric threads bounded, as they are,
+against as many as the libraries take, in turns.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
 from http.client import HTTPConnection
 from statistics import median, quantiles
 
-from rhetorica import Document, load
+from rhetorica import Document, load, pipeline
 from rhetorica.formats.native import from_dict
+from rhetorica.service import Limits, tasks
+from rhetorica.service.app import make_app
+from rhetorica.service.messages import Answer, Task
+from rhetorica.service.server import run
 
 SENTENCES = (
     "We stayed at home because it rained.",
@@ -59,10 +71,26 @@ def client(port: int, jobs: list[tuple[int, str]]) -> list[tuple[float, bool]]:
         connection.close()
 
 
-def start_service() -> tuple[subprocess.Popen[str], int]:
+def unbounded(limits: Limits) -> Callable[[Task], Answer | list[Task]]:
+    """Be a worker process whose numeric libraries take as many threads as they like."""
+    pipeline.numeric_threads = lambda count=1: nullcontext()  # type: ignore[assignment]
+    return tasks.start(limits, warm=True)
+
+
+def serve_unbounded() -> None:
+    """Run a service with such workers."""
+    limits = Limits()
+    app = make_app(limits, (), start=partial(unbounded, limits))
+    run(app, "127.0.0.1", 0, limits=limits, started=lambda url: print(f"{url} ", file=sys.stderr))
+
+
+def start_service(*command: str) -> tuple[subprocess.Popen[str], int]:
     """Start a service on any free port, and wait until its model is loaded."""
-    command = [sys.executable, "-m", "rhetorica.cli", "serve", "--port", "0"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    command = command or ("-m", "rhetorica.cli", "serve", "--port", "0")
+    free = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+    process = subprocess.Popen(
+        [sys.executable, *command], stderr=subprocess.PIPE, text=True, env=free
+    )
     if process.stderr is None or not (found := re.search(r":(\d+) ", process.stderr.readline())):
         raise SystemExit("the service did not start")
     port = int(found[1])
@@ -75,7 +103,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--clients", type=int, default=8)
     options.add_argument("--requests", type=int, default=32)
+    options.add_argument("--threads", action="store_true")
+    options.add_argument("--unbounded", action="store_true", help=argparse.SUPPRESS)
     chosen = options.parse_args()
+    if chosen.unbounded:
+        serve_unbounded()
+        return
+    if chosen.threads:
+        compare_threads(chosen.clients, chosen.requests)
+        return
     nlp = load("en")
     nlp(text_of(0, 1))
     process, port = start_service()
@@ -97,13 +133,43 @@ def main() -> None:
         process.wait()
 
 
-def row(name: str, port: int, jobs: list[tuple[int, str]], clients: int, direct: float) -> None:
-    """Send all texts from so many clients at once; print one line."""
+def compare_threads(clients: int, requests: int) -> None:
+    """Print requests a second, and CPU a request, with bounded and with unbounded threads."""
+    ways = {"bounded": (), "unbounded": (__file__, "--unbounded")}
+    started = {name: start_service(*command) for name, command in ways.items()}
+    jobs = [(number, text_of(number, 1)) for number in range(requests)]
+    rates: dict[str, float] = {}
+    try:
+        for _, port in started.values():
+            send(port, jobs[: 2 * clients], clients)  # all workers have their model
+        for turn in range(3):
+            for name, (_, port) in started.items():
+                rate = len(jobs) / send(port, jobs, clients)[1]
+                rates[name] = max(rate, rates.get(name, 0.0))
+                print(f"turn {turn + 1}, {name:<10} {rate:6.1f} requests a second", flush=True)
+    finally:
+        for process, _ in started.values():
+            process.terminate()
+            process.wait()
+    ratio = rates["bounded"] / rates["unbounded"]
+    print(f"{clients} clients, best of three: bounded {ratio:.2f} times as many as unbounded")
+
+
+def send(
+    port: int, jobs: list[tuple[int, str]], clients: int
+) -> tuple[list[tuple[float, bool]], float]:
+    """Send all texts from so many clients at once; return the answers and the seconds."""
     start = time.perf_counter()
     with ThreadPoolExecutor(clients) as pool:
         parts = [jobs[i::clients] for i in range(clients)]
         answers = [a for found in pool.map(lambda part: client(port, part), parts) for a in found]
-    rate = len(jobs) / (time.perf_counter() - start)
+    return answers, time.perf_counter() - start
+
+
+def row(name: str, port: int, jobs: list[tuple[int, str]], clients: int, direct: float) -> None:
+    """Send all texts from so many clients at once; print one line."""
+    answers, took = send(port, jobs, clients)
+    rate = len(jobs) / took
     seconds = [taken for taken, _ in answers]
     correct = sum(is_own for _, is_own in answers)
     slow = quantiles(seconds, n=20)[-1]
