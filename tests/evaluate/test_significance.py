@@ -199,3 +199,14 @@ def test_small_and_large_t_keep_their_digits():
     assert 1 - t_two_sided(1e-8, 5) == pytest.approx(2e-8 * 0.3796066898, rel=1e-4)
     assert t_two_sided(0, 5) == 1
     assert t_two_sided(1e4, 1) == pytest.approx(2 / math.pi / 1e4, rel=1e-6)
+
+
+def test_the_interval_is_that_of_the_draws():
+    rng = np.random.default_rng(5)
+    first, second = (scores(*rng.integers(0, 31, 40).tolist(), of=30) for _ in range(2))
+    table = np.hstack([significance._f1_parts(first), significance._f1_parts(second)])
+    drawn = significance._resample(table, 10_000, np.random.default_rng(0))
+    found = paired_bootstrap(first, second)
+    assert (found.low, found.high) == tuple(np.percentile(drawn, [2.5, 97.5]))
+    assert found == paired_bootstrap(first, second, resamples=10_000, seed=0, confidence=0.95)
+    assert paired_t_test(first, second) == paired_t_test(first, second, confidence=0.95)
