@@ -351,8 +351,9 @@ class Pipeline:
                 given.append(doc)
                 # Halves of characters cannot be encoded; a mark in their place is as long.
                 doc = replace(doc, text=whole_characters(doc.text))
-                # A spaCy pipeline of the user's own may know other languages.
-                if not hasattr(self.syntax, "make_doc"):
+                # A spaCy pipeline of the user's own may know other languages; what a document
+                # declares is compared with what parsers and front ends know.
+                if not doc.language and not hasattr(self.syntax, "make_doc"):
                     doc = settle(doc, (self._language,))
                 yield doc if keep_edus else replace(doc, edus=())
 

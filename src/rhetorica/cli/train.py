@@ -142,7 +142,6 @@ def _neural() -> Callable[..., None]:
         "Parser from whose opinion of trees to learn, too: `ensemble`, or `neural:MODEL`. What it "
         "says of each document is kept in the folder `lessons`."
     )
-    about_heads = "Model folder of another language, whose heads to begin with."
     about_silver = "CoNLL-U files that teach segmentation and syntax: English-EWT, AMALGUM."
     own = {
         "pretrained": (Annotated[Path, typer.Option(help=about_encoder)], Parameter.empty),
@@ -157,7 +156,6 @@ def _neural() -> Callable[..., None]:
             None,
         ),
         "teacher": (Annotated[str, typer.Option(metavar="PARSER", help=about_teacher)], ""),
-        "heads": (Annotated[Path | None, typer.Option(metavar="DIR", help=about_heads)], None),
     }
 
     def run(given: dict[str, Any]) -> None:
@@ -174,7 +172,6 @@ def _neural() -> Callable[..., None]:
                 corpora,
                 given["out"],
                 start=given["start"],
-                heads=given["heads"],
                 silver=given["silver"] or (),
                 teacher=given["teacher"],
                 tell=tell,

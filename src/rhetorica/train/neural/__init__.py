@@ -20,7 +20,6 @@ def train_neural(
     out: Path | str,
     *,
     start: Path | str | None = None,
-    heads: Path | str | None = None,
     silver: Sequence[Path | str] = (),
     teacher: str = "",
     tell: Tell = nothing,
@@ -32,9 +31,9 @@ def train_neural(
     ``settings`` are those of `train.Settings` (``encoder``, ``seed``, ``epochs``, ...). ``out``
     gets checkpoints, from which an interrupted run goes on, and in the end ``final.pt`` and the
     directory ``model``. ``start`` is the ``final.pt`` of an earlier run, or a model folder, to
-    begin from, ``heads`` the model folder of another language whose heads to begin with, ``silver``
-    are CoNLL-U files that teach segmentation and syntax (English-EWT, AMALGUM; see `silver`),
-    ``teacher`` is a parser from whose opinion of trees to learn (see `teach`).
+    begin from, ``silver`` are CoNLL-U files that teach segmentation and syntax (English-EWT,
+    AMALGUM; see `silver`), ``teacher`` is a parser from whose opinion of trees to learn (see
+    `teach`).
     """
     try:
         from rhetorica.train.neural import export, train
@@ -46,7 +45,6 @@ def train_neural(
         out,
         train.Settings(**settings),
         start=start,
-        heads=heads,
         silver=silver,
         teacher=teacher,
         tell=tell,

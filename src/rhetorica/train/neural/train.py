@@ -23,7 +23,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from rhetorica.decode import inside_outside
-from rhetorica.models.store import State
 from rhetorica.parsers.neural import NeuralParser
 from rhetorica.parsers.neural.network import N_DISTANCES, arc_buckets
 from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
@@ -495,40 +494,6 @@ class Trainer:
             if name in own and value.shape == own[name].shape
         }
 
-    def take_heads(self, folder: Path) -> int:
-        """Begin with what a model of another language has learned above its encoder.
-
-        EDU vectors, trees, labels and arcs know nothing of words; labels are matched by their
-        names. Returns how many of the weights were taken.
-        """
-        state = State.read(folder)
-        given = {name: torch.from_numpy(value).float() for name, value in state.arrays.items()}
-        own = self.averaged.state_dict()
-        taken: dict[str, Tensor] = {}
-        for name, value in given.items():
-            above = name.startswith(_ABOVE) and not name.startswith(_BELOW)
-            if above and name in own and own[name].shape == value.shape:
-                taken[name] = value
-        places = {label: number for number, label in enumerate(state.config.labels)}
-        pairs = [
-            (at, places[label]) for at, label in enumerate(self.inventory.joins) if label in places
-        ]
-        here, there = (list(side) for side in zip(*pairs, strict=True))
-        for name in ("trees.labels.weight", "trees.labels.bias"):
-            taken[name] = own[name].clone()
-            taken[name][here] = given[name][there]
-        for network in (self.network, self.averaged):
-            network.load_state_dict(taken, strict=False)
-        return sum(value.numel() for value in taken.values())
-
-
-_ABOVE = ("edus.", "trees.", "arcs.")
-_BELOW = tuple(
-    f"{part}."
-    for part in "edus.words edus.attention edus.source arcs.distance trees.label_bias".split()
-)
-"""Weights of the parts above EDU vectors, and those among them that belong to encoder or corpus."""
-
 
 def range_heads(joins: Sequence[Any], n_edus: int) -> list[int]:
     """Return the head EDU of each join's range (joins in preorder)."""
@@ -611,7 +576,6 @@ def train(
     settings: Settings,
     *,
     start: Path | str | None = None,
-    heads: Path | str | None = None,
     silver: Sequence[Path | str] = (),
     teacher: str = "",
     tell: Tell = nothing,
@@ -620,8 +584,7 @@ def train(
 
     ``pretrained`` is a folder with ``model.safetensors`` and ``vocab.txt`` of the encoder that the
     settings name. ``start`` is the ``final.pt`` of an earlier run, or the folder of a model of the
-    same shape and labels, from whose weights to begin, ``heads`` the model folder of another
-    language whose heads to begin with;
+    same shape and labels, from whose weights to begin;
     ``silver`` are CoNLL-U files (English-EWT, AMALGUM) from which `silver` makes more examples;
     ``teacher`` is a parser ("ensemble", or "neural:MODEL") from whose opinion of trees to learn. A
     run that was interrupted goes on from its last checkpoint.
@@ -647,8 +610,6 @@ def train(
     plan = make_plan(examples, settings, 0 if frozen else settings.epochs)
     trainer = Trainer(network, inventory, tokenizer, settings, len(plan.steps))
     initial_distances(trainer, [example for example in examples if example.soft is None])
-    if heads is not None:
-        tell(Event("heads", note=f"{trainer.take_heads(Path(heads)):,} weights of {heads}"))
     if start is not None:
         trainer.start_from(Path(start))
     if frozen:
