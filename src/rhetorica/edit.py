@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from rhetorica.convert import SPAN
 from rhetorica.document import Document, Span
 from rhetorica.errors import InvalidEdit, InvalidTree
-from rhetorica.parses import Parse, Scores
+from rhetorica.parses import Likely, Parse, Scores
 from rhetorica.trees import (
     NUCLEARITIES,
     ROOT,
@@ -337,6 +337,183 @@ def choose(parse: Parse, rank: int) -> Parse:
     if not 0 <= rank < len(parse.kbest):
         raise InvalidEdit(f"no tree of rank {rank}: this parse has {len(parse.kbest)} alternatives")
     return _with_scores(parse, replace(parse, source=parse.kbest[rank].tree), lambda cut: cut)
+
+
+# What eRST has beside the tree: secondary edges, and signals of relations
+
+
+class Beside(NamedTuple):
+    """A secondary edge from one unit to another, or a signal of a unit's relation.
+
+    A signal has a type, a subtype and its words, and belongs to the relation of ``unit`` or, with
+    ``edge``, to that secondary edge.
+    """
+
+    unit: Range
+    target: Range | None = None
+    relation: str = ""
+    type: str = ""
+    subtype: str = ""
+    words: str = ""
+    edge: int | None = None
+
+
+def secondary_edges(parse: Parse) -> list[Beside]:
+    """Return the secondary edges, with the units that they join."""
+    draft = _Draft(parse)
+    return [
+        Beside(_range(draft.core[edge.source]), _range(draft.core[edge.target]), edge.relation)
+        for edge in draft.tree.secondary
+    ]
+
+
+def signals(parse: Parse) -> list[Beside]:
+    """Return the signals, with the units whose relations they show."""
+    draft, words = _Draft(parse), _words(parse)
+    edges = draft.tree.secondary
+    return [
+        Beside(
+            _range(
+                draft.core[edges[signal.source].source]
+                if signal.secondary
+                else draft.whole[signal.source]
+            ),
+            type=signal.type,
+            subtype=signal.subtype,
+            words=" ".join(words[token] for token in signal.tokens if token < len(words)),
+            edge=signal.source if signal.secondary else None,
+        )
+        for signal in draft.tree.signals
+    ]
+
+
+def add_edge(parse: Parse, unit: Range, target: Range, relation: str) -> Parse:
+    """Add a secondary edge (eRST) from a unit to another.
+
+    >>> from rhetorica import Document, Join, RSTTree
+    >>> doc = Document.from_edus(["It is wet", "because it rained", "all day."])
+    >>> joins = (Join(0, 1, 3, "NS", "cause"), Join(1, 2, 3, "NS", "elaboration"))
+    >>> parse = add_edge(Parse(doc, RSTTree(3, joins)), (2, 3), (0, 1), "explanation")
+    >>> secondary_edges(parse)[0][:3]
+    ((2, 3), (0, 1), 'explanation')
+    """
+    _check_relation(relation)
+    if unit == target:
+        raise InvalidEdit(f"an edge from {_name(unit)} to itself: choose two units")
+    parse, (source, end) = _nodes(parse, unit, target)
+    tree = parse.annotated
+    if any(edge[1:3] == (source, end) for edge in tree.secondary):
+        raise InvalidEdit(f"{_name(unit)} and {_name(target)} have a secondary edge already")
+    name = f"{tree.nodes[source].id}-{tree.nodes[end].id}"
+    edge = SecondaryEdge(name, source, end, relation)
+    return _beside(parse, secondary=(*tree.secondary, edge))
+
+
+def remove_edge(parse: Parse, edge: int) -> Parse:
+    """Remove a secondary edge, by its number in `secondary_edges`, with its signals."""
+    tree = parse.annotated
+    _check_number("secondary edge", edge, len(tree.secondary))
+    kept = [
+        signal._replace(source=signal.source - (signal.source > edge))
+        if signal.secondary
+        else signal
+        for signal in tree.signals
+        if not (signal.secondary and signal.source == edge)
+    ]
+    rest = (*tree.secondary[:edge], *tree.secondary[edge + 1 :])
+    return _beside(parse, secondary=rest, signals=tuple(kept))
+
+
+def add_signal(parse: Parse, unit: Range, type: str, subtype: str, words: str = "") -> Parse:
+    """Say what shows the relation of a unit: a type, a subtype, and words of the text.
+
+    The words are looked for in the unit, then in what it stands with.
+
+    >>> from rhetorica import Document, Join, RSTTree
+    >>> doc = Document.from_edus(["It is wet", "because it rained."])
+    >>> parse = Parse(doc, RSTTree(2, (Join(0, 1, 2, "NS", "cause"),)))
+    >>> signals(add_signal(parse, (1, 2), "dm", "dm", "because"))[0].words
+    'because'
+    """
+    if not type.strip() or not subtype.strip():
+        raise InvalidEdit("a signal needs a type and a subtype, such as dm and dm")
+    parse = _with_nodes(parse)
+    draft = _Draft(parse)
+    wanted = draft.find(unit)
+    nodes = [i for i, part in enumerate(draft.whole) if part is wanted]
+    if not nodes or wanted.relation in (SPAN, ""):
+        raise InvalidEdit(f"{_name(unit)} has no relation of its own that a signal could show")
+    # Of nodes that are one unit, the outermost has the relation.
+    place = max(nodes, key=lambda i: draft.tree.nodes[i].relation == wanted.relation)
+    tokens = _tokens_of(parse, wanted, words) if words.strip() else ()
+    found = Signal(place, False, type.strip(), subtype.strip(), tokens)
+    return _beside(parse, signals=(*draft.tree.signals, found))
+
+
+def remove_signal(parse: Parse, signal: int) -> Parse:
+    """Remove a signal, by its number in `signals`."""
+    tree = parse.annotated
+    _check_number("signal", signal, len(tree.signals))
+    return _beside(parse, signals=(*tree.signals[:signal], *tree.signals[signal + 1 :]))
+
+
+def _beside(parse: Parse, **changes: Any) -> Parse:
+    provenance = {**parse.provenance, "edited": "by hand"}
+    return replace(parse, source=replace(parse.annotated, **changes), provenance=provenance)
+
+
+def _check_number(what: str, number: int, count: int) -> None:
+    if not 0 <= number < count:
+        raise InvalidEdit(f"{what} {number}, but there are {count} (numbers count from 0)")
+
+
+def _with_nodes(parse: Parse) -> Parse:
+    """Give every unit a node of its own, as corrections do."""
+    return _Draft(parse).finish()
+
+
+def _nodes(parse: Parse, *ranges: Range) -> tuple[Parse, list[int]]:
+    """Return a parse in which these units have nodes, and the nodes."""
+    parse = _with_nodes(parse)
+    draft = _Draft(parse)
+    found = [draft.find(unit) for unit in ranges]
+    return parse, [next(i for i, core in enumerate(draft.core) if core is part) for part in found]
+
+
+def _range(part: _Part) -> Range:
+    return part.start, part.end
+
+
+def _words(parse: Parse) -> list[str]:
+    """Return the words that signals count: the tokens, or what stands between white space."""
+    doc = parse.document
+    if doc.tokens:
+        return [doc.text[token.start : token.end] for token in doc.tokens]
+    return [word for text in doc.edu_texts for word in text.split()]
+
+
+def _tokens_of(parse: Parse, unit: _Part, words: str) -> tuple[int, ...]:
+    doc, wanted = parse.document, words.split()
+    if doc.tokens:
+        edus = doc.edus
+        of_edu = [[i for i, t in enumerate(doc.tokens) if a <= t.start < b] for a, b in edus]
+    else:
+        of_edu, at = [], 0
+        for text in doc.edu_texts:
+            of_edu.append(list(range(at, at + len(text.split()))))
+            at += len(text.split())
+    forms = _words(parse)
+    for part in (unit, unit.parent or unit):
+        inside = [token for edu in range(part.start, part.end) for token in of_edu[edu]]
+        for at in range(len(inside) - len(wanted) + 1):
+            run = inside[at : at + len(wanted)]
+            if [_bare(forms[token]) for token in run] == [_bare(word) for word in wanted]:
+                return tuple(run)
+    raise InvalidEdit(f"the words {words!r} are neither in {_name(_range(unit))} nor beside it")
+
+
+def _bare(word: str) -> str:
+    return word.strip(",.;:!?()\"'“”’").casefold() or word
 
 
 # The tree while it is being changed
@@ -697,10 +874,10 @@ def _with_scores(before: Parse, after: Parse, cuts: Callable[[int], int]) -> Par
     provenance = {**before.provenance, "edited": "by hand"}
     if before.scores is None:
         return replace(after, provenance=provenance)
-    scores = Scores(
-        *_edu_scores(before, after, before.scores, cuts),
-        *_join_scores(before, after, before.scores, cuts),
-    )
+    boundaries, heads, arcs = _edu_scores(before, after, before.scores, cuts)
+    spans, nuclearities, relations = _join_scores(before, after, before.scores, cuts)
+    labels = _labels(before, after, before.scores, cuts)
+    scores = Scores(boundaries, heads, arcs, spans, nuclearities, relations, labels)
     return replace(after, scores=scores, provenance=provenance)
 
 
@@ -746,6 +923,17 @@ def _join_scores(
     yield _carried(scores.nuclearities, same, count)
     same = [(i, j) for i, j in same if joins[i].relation == old[j].relation]
     yield _carried(scores.relations, same, count)
+
+
+def _labels(
+    before: Parse, after: Parse, scores: Scores, cuts: Callable[[int], int]
+) -> tuple[tuple[Likely, ...], ...]:
+    """Return what was likely of each join that is still there, whatever its label is now."""
+    if not scores.labels:
+        return ()
+    places = [(cuts(join.start), cuts(join.split), cuts(join.end)) for join in before.tree.joins]
+    was = dict(zip(places, scores.labels, strict=True))
+    return tuple(was.get(join[:3], ()) for join in after.tree.joins)
 
 
 def _carried(

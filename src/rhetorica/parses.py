@@ -6,18 +6,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rhetorica import convert
 from rhetorica.convert import Convention, Tree, to_annotated, to_dependencies, to_rst
 from rhetorica.document import Document
 from rhetorica.errors import InvalidTree
-from rhetorica.trees import AnnotatedTree, DepTree, RSTTree
+from rhetorica.trees import AnnotatedTree, DepTree, Nuclearity, RSTTree
 
 if TYPE_CHECKING:
     from rhetorica.evaluate.diff import Difference
     from rhetorica.nodes import EDU, Link, TreeNode, Within
     from rhetorica.salience import Method
+
+
+class Likely(NamedTuple):
+    """A label that a join could have, and how probable it is."""
+
+    nuclearity: Nuclearity
+    relation: str
+    probability: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +34,8 @@ class Scores:
 
     Per EDU: ``boundaries`` (that a unit starts there), ``heads`` (that it has its head),
     ``arc_relations`` (that the arc has its relation). Per join of the binary tree: ``spans``
-    (that its range is a unit of the tree), ``nuclearities`` and ``relations``.
+    (that its range is a unit of the tree), ``nuclearities`` and ``relations``, and ``labels``: its
+    likeliest labels, the best first, from parsers that are asked for k-best trees.
     """
 
     boundaries: tuple[float, ...] = ()
@@ -35,6 +44,7 @@ class Scores:
     spans: tuple[float, ...] = ()
     nuclearities: tuple[float, ...] = ()
     relations: tuple[float, ...] = ()
+    labels: tuple[tuple[Likely, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +94,7 @@ class Parse:
     def _check_scores(scores: Scores, n_edus: int) -> None:
         for names, expected in (
             (("boundaries", "heads", "arc_relations"), n_edus),
-            (("spans", "nuclearities", "relations"), max(0, n_edus - 1)),
+            (("spans", "nuclearities", "relations", "labels"), max(0, n_edus - 1)),
         ):
             for name in names:
                 if (got := len(getattr(scores, name))) not in (0, expected):
@@ -122,11 +132,16 @@ class Parse:
     def relabel(self, mapping: convert.RelationMap) -> Parse:
         """Return the parse with other names of relations, see `rhetorica.convert.relabel`.
 
-        Scores stay: where relations become one, the probability of a relation is at least that.
+        Scores stay: where relations become one, the probability of a relation is at least that;
+        those of likely labels are added up.
         """
+        scores = self.scores
+        if scores and scores.labels:
+            labels = tuple(_merged(row, mapping) for row in scores.labels)
+            scores = replace(scores, labels=labels)
         source = None if self.source is None else convert.relabel(self.source, mapping)
         kbest = (replace(one, tree=convert.relabel(one.tree, mapping)) for one in self.kbest)
-        return replace(self, source=source, kbest=tuple(kbest))
+        return replace(self, source=source, kbest=tuple(kbest), scores=scores)
 
     @property
     def text(self) -> str:
@@ -270,3 +285,13 @@ class Parse:
             )
             if known
         )
+
+
+def _merged(row: tuple[Likely, ...], name: convert.RelationMap) -> tuple[Likely, ...]:
+    """Rename likely labels, and add up what has become one."""
+    sums: dict[tuple[Nuclearity, str], float] = {}
+    for nuclearity, relation, probability in row:
+        label = nuclearity, name(relation)
+        sums[label] = sums.get(label, 0.0) + probability
+    best = sorted(sums.items(), key=lambda item: -item[1])
+    return tuple(Likely(*label, total) for label, total in best)

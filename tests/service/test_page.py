@@ -607,3 +607,143 @@ def test_the_description_page(page: Any, address: str) -> None:
     page.wait_for_selector("body[data-ready]")
     assert re.search(r"/api/parse\b", page.inner_text("main"))
     assert f"curl -s {address}/api/parse" in page.inner_text("pre")
+
+
+EDUS = ["We stayed at home", "because it rained,", "and we read."]
+
+
+def analysed(relation: str, nuclearity: Any = "NS") -> Parse:
+    joins = (Join(0, 2, 3, "NN", "joint-list"), Join(0, 1, 2, nuclearity, relation))
+    return Parse(Document.from_edus(EDUS, id=relation), RSTTree(3, joins))
+
+
+def test_two_trees_side_by_side(page: Any, tmp_path: Path) -> None:
+    open_parse(page, analysed("causal-cause"))
+    other = tmp_path / "other.rs3"
+    other.write_text(analysed("explanation-justify").to_rs3(), "utf-8")
+    page.click("#compare summary")
+    page.set_input_files("#compare-file", other)
+    page.wait_for_selector("#agreement dd")
+    settle(page)
+    figures = dict(
+        zip(
+            *(page.locator(f"#agreement {tag}").all_inner_texts() for tag in ("dt", "dd")),
+            strict=True,
+        )
+    )
+    assert figures == {
+        "EDUs": "100 %", "spans": "100 %", "nuclearity": "100 %", "relations": "50 %",
+        "all three": "50 %", "heads": "100 %",
+    }  # fmt: skip
+    assert page.locator("#differences-count").inner_text() == "1 difference"
+    for place in ("#canvas", "#other-canvas"):
+        assert page.locator(f"{place} .differs").get_attribute("data-unit") == "1-2"
+    page.select_option("#compare-labels", "gum")
+    settle(page)
+    assert page.locator("#agreement dd").nth(4).inner_text() == "50 %"
+    page.select_option("#compare-labels", "")
+    # A correction that makes them alike is seen at once.
+    page.click("#differences-count")
+    page.click("[data-difference=label]")
+    page.fill("#relation", "explanation-justify")
+    page.press("#relation", "Enter")
+    page.wait_for_selector("#differences-count:text-is('no differences')")
+    assert page.locator(".differs").count() == 0
+    page.click("#compare-close")
+    page.click("#compare summary")
+    page.click("[data-compare='as it was at first']")
+    page.wait_for_selector("#differences-count:text-is('1 difference')")
+
+
+def test_signals_and_secondary_edges(page: Any, tmp_path: Path) -> None:
+    open_parse(page, analysed("causal-cause"), "rs4")
+    page.click("#canvas [data-unit='1-2'] .label")
+    page.click("#beside summary")
+    page.fill("#signal-words", "because")
+    page.click("#add-signal")
+    page.wait_for_selector("#beside li")
+    settle(page)
+    assert "because" in page.locator("#beside li").inner_text()
+    page.select_option("#edge-target", "2-3")
+    page.fill("#edge-relation", "causal-cause")
+    page.click("#add-edge")
+    page.wait_for_selector("#canvas .secondary")
+    settle(page)
+    parse = read_back(saved(page, "rs4", tmp_path))
+    assert parse.annotated.signals[0].tokens == (4,)
+    edge = parse.annotated.secondary[0]
+    assert (edge.source, edge.target, edge.relation) == (1, 2, "causal-cause")
+    page.locator("#beside li button").last.click()
+    page.wait_for_selector("#canvas .secondary", state="detached")
+    page.click("#undo")
+    page.wait_for_selector("#canvas .secondary")
+
+
+def test_likely_relations_with_their_percentages(page: Any) -> None:
+    parse_text(page)
+    page.click("#canvas .satellite .label >> nth=0")
+    shown = page.locator("#likely li").all_inner_texts()
+    assert 2 <= len(shown) <= 6
+    assert all(re.search(r"\d+ %$", text) for text in shown)
+    before = page.input_value("#relation")
+    other = page.locator("#likely button:not(:disabled)", has_not_text=",").first
+    name = other.get_attribute("data-likely")
+    assert name != before
+    other.click()
+    page.wait_for_selector(f"#likely button[data-likely='{name}']:disabled")
+
+
+def test_the_outline_is_as_short_as_one_unit(page: Any) -> None:
+    parse_text(page)
+    page.click("#tab-outline")
+    page.fill("#depth", "1")
+    assert page.locator("#outline-list li").count() == 1
+    assert "1 of " in page.locator("#depth-out").inner_text()
+
+
+def test_the_view_and_pictures_are_saved(page: Any, tmp_path: Path) -> None:
+    open_parse(page, analysed("causal-cause"))
+    for export, suffix, start in (
+        ("view", ".svg", b"<svg"), ("pdf", ".pdf", b"%PDF"), ("latex", ".tex", b"% RST tree"),
+    ):  # fmt: skip
+        page.click("#export summary")
+        with page.expect_download() as found:
+            page.click(f"[data-export={export}]")
+        path = tmp_path / found.value.suggested_filename
+        found.value.save_as(path)
+        assert path.suffix == suffix
+        assert path.read_bytes().startswith(start)
+    view = (tmp_path / "a.svg").read_text("utf-8")
+    assert "causal-cause" in view
+    assert "because it rained" in view
+
+
+def test_dialogues_have_a_page(page: Any, address: str) -> None:
+    page.click("a[href='/dialogue']")
+    page.wait_for_url(f"{address}/dialogue")
+    talk = (
+        "Agent: How can I help?\nClient: My bus is late.\nAgent: Which line?\nClient: Line 5.\n\n"
+    )
+    page.fill("#content", talk * 4)
+    page.fill("#states", "3")
+    page.fill("#topics", "2")
+    page.click("#find")
+    page.wait_for_selector("#shown:not([hidden])", timeout=240_000)  # kernels may be compiled
+    assert page.locator("#downloads a").count() == 3
+    assert page.evaluate("document.getElementById('shown').naturalWidth") > 50
+
+
+def test_everything_fits_a_narrow_screen(page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    open_parse(page, analysed("causal-cause"))
+    page.click("#canvas [data-unit='1-2'] .label")
+    for place in (
+        "header.bar button",
+        "header.bar summary",
+        "#inspector button",
+        "#inspector select",
+    ):
+        for box in page.locator(f"{place}:visible").all():
+            bounds = box.bounding_box()
+            assert bounds["x"] >= 0
+            assert bounds["x"] + bounds["width"] <= 391

@@ -16,13 +16,16 @@ class Difference(NamedTuple):
     """One difference: of an EDU's start, of a unit that only one tree has, or of a unit's label.
 
     ``this`` and ``other`` say what each analysis has ("" for nothing): the label of the unit, as in
-    ``satellite causal-cause``, or the EDU that begins there. ``text`` is what they differ about.
+    ``satellite causal-cause``, or the EDU that begins there. ``text`` is what they differ about,
+    ``here`` and ``there`` its range of EDUs in each analysis, where it has one.
     """
 
     kind: Literal["edu", "unit", "label"]
     text: str
     this: str
     other: str
+    here: Bounds | None = None
+    there: Bounds | None = None
 
     def __str__(self) -> str:
         text = self.text if len(self.text) <= 60 else f"{self.text[:58]} …"
@@ -49,23 +52,28 @@ def diff(this: Parse, other: Parse) -> list[Difference]:
     mine, theirs = _units(this, bounds.gold), _units(other, bounds.pred)
     for place in sorted(mine.keys() | theirs.keys(), key=lambda place: (place[0], -place[1])):
         one, two = mine.get(place), theirs.get(place)
+        where = one.range if one else None, two.range if two else None
         if one is None or two is None:
             node = one or two
             if node is not None and not node.is_edu:  # EDUs are told by their starts
-                found.append(Difference("unit", node.text, _label(one), _label(two)))
+                found.append(Difference("unit", node.text, _label(one), _label(two), *where))
         elif _label(one) != _label(two):
-            found.append(Difference("label", one.text, _label(one), _label(two)))
+            found.append(Difference("label", one.text, _label(one), _label(two), *where))
     return found
 
 
 def _starts(
     this: Parse, other: Parse, mine: tuple[int, ...], theirs: tuple[int, ...]
 ) -> Iterator[Difference]:
-    here = dict(zip(mine, this.edus, strict=False))
-    there = dict(zip(theirs, other.edus, strict=False))
+    here = {at: i for i, at in enumerate(mine[: len(this.edus)])}
+    there = {at: i for i, at in enumerate(theirs[: len(other.edus)])}
     for at in sorted(here.keys() ^ there.keys()):
-        text = here.get(at) or there.get(at) or ""
-        yield Difference("edu", text, here.get(at, ""), there.get(at, ""))
+        if at in here:
+            i = here[at]
+            yield Difference("edu", this.edus[i], this.edus[i], "", (i, i + 1))
+        else:
+            i = there[at]
+            yield Difference("edu", other.edus[i], "", other.edus[i], None, (i, i + 1))
 
 
 def _units(parse: Parse, bounds: tuple[int, ...]) -> dict[Bounds, TreeNode]:

@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import cache, partial
 from importlib import resources
+from itertools import chain
 from typing import Any, Literal, NamedTuple, NoReturn, cast, get_args, get_origin, get_type_hints
 
 from rhetorica.convert import Tree, to_dependencies
@@ -169,13 +170,18 @@ def _dependencies_to_dict(tree: DepTree) -> dict[str, Any]:
     return data
 
 
-def _scores_to_dict(scores: Scores) -> dict[str, list[float]]:
-    columns = {field.name: getattr(scores, field.name) for field in fields(scores)}
-    return {
+def _scores_to_dict(scores: Scores) -> dict[str, list[Any]]:
+    columns = {f.name: getattr(scores, f.name) for f in fields(scores) if f.name != "labels"}
+    data: dict[str, list[Any]] = {
         name: [_finite(value, f"score for {name}") for value in column]
         for name, column in columns.items()
         if column
     }
+    if scores.labels:
+        for _, _, probability in chain.from_iterable(scores.labels):
+            _finite(probability, "score for labels")
+        data["labels"] = [[likely._asdict() for likely in row] for row in scores.labels]
+    return data
 
 
 def _finite(value: float, what: str) -> float:

@@ -173,11 +173,15 @@ def _add_work(app: FastAPI, limits: Limits, workers: Pool) -> None:
     def score() -> None:
         """Score analyses against the right ones, with every metric that applies."""
 
+    @route("compare", _json({"type": "object"}))
+    def compare() -> None:
+        """Tell where two analyses of one text differ, and how far they agree."""
+
     pictures = {"image/svg+xml": _TEXT, "image/png": _TEXT, "text/html": _TEXT}
 
     @route("render", pictures, **{"content-security-policy": _PICTURE_SECURITY})
     def render() -> None:
-        """Draw a tree as SVG, PNG or a page."""
+        """Draw a tree as SVG, PNG, PDF, LaTeX or a page."""
 
     @route("edit", _json(_PARSE))
     def edit() -> None:

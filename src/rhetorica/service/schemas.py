@@ -149,11 +149,21 @@ class ScoreRequest(Model):
     multinuclear: Literal["star", "chain"] = "star"
 
 
+class CompareRequest(Model):
+    """Compare two analyses of one text: two annotators, or a gold tree and a parse."""
+
+    this: Content
+    other: Content
+    labels: LabelSet | None = Field(
+        None, description="Compare the coarse classes of this relation set."
+    )
+
+
 class RenderRequest(Content):
     """Draw a tree."""
 
-    to: Literal["svg", "html", "png"] = "svg"
-    view: Literal["rst", "dep"] = "rst"
+    to: Literal["svg", "html", "png", "pdf", "latex"] = "svg"
+    view: Literal["rst", "dep", "overview"] = "rst"
     theme: Literal["auto", "light", "dark"] = "light"
     orient: Literal["auto", "down", "right"] = "auto"
 
@@ -216,8 +226,52 @@ class Choose(Model):
     rank: Index
 
 
+class AddEdge(Model):
+    """Add a secondary edge (eRST) from a unit to another."""
+
+    op: Literal["add-edge"]
+    unit: UnitRange
+    target: UnitRange
+    relation: RelationName
+
+
+class RemoveEdge(Model):
+    """Remove a secondary edge, by its number."""
+
+    op: Literal["remove-edge"]
+    edge: Index
+
+
+class AddSignal(Model):
+    """Say what shows a unit's relation: a type, a subtype, words of the text."""
+
+    op: Literal["add-signal"]
+    unit: UnitRange
+    type: RelationName
+    subtype: RelationName
+    words: str = Field("", max_length=1000)
+
+
+class RemoveSignal(Model):
+    """Remove a signal, by its number."""
+
+    op: Literal["remove-signal"]
+    signal: Index
+
+
 Operation = Annotated[
-    Relabel | SetNuclearity | Reattach | Split | Merge | Choose | Begin, Field(discriminator="op")
+    Relabel
+    | SetNuclearity
+    | Reattach
+    | Split
+    | Merge
+    | Choose
+    | Begin
+    | AddEdge
+    | RemoveEdge
+    | AddSignal
+    | RemoveSignal,
+    Field(discriminator="op"),
 ]
 
 

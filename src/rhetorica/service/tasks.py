@@ -15,6 +15,7 @@ from rhetorica.dialogue import Settings, fit, flow_of, read_dialogues
 from rhetorica.document import Document
 from rhetorica.errors import FormatError, RhetoricaError
 from rhetorica.evaluate import evaluate
+from rhetorica.evaluate.diff import diff
 from rhetorica.files import Source, decode
 from rhetorica.formats.native import from_dict, write_json
 from rhetorica.parses import Parse
@@ -27,7 +28,22 @@ from rhetorica.service.messages import JSON, PLAIN, Answer, Task, as_json, inval
 from rhetorica.service.view import page_view
 from rhetorica.text import annotate
 
-_PICTURES = {"svg": "image/svg+xml", "html": "text/html; charset=utf-8", "png": "image/png"}
+_PICTURES = {
+    "svg": "image/svg+xml",
+    "html": "text/html; charset=utf-8",
+    "png": "image/png",
+    "pdf": "application/pdf",
+    "latex": "text/plain; charset=utf-8",
+}
+_AGREEMENT = {
+    "EDUs": ("segmentation", "all", "starts"),
+    "spans": ("parseval", "original", "span"),
+    "nuclearity": ("parseval", "original", "nuclearity"),
+    "relations": ("parseval", "original", "relation"),
+    "all three": ("parseval", "original", "full"),
+    "heads": ("attachment", "unlabelled", "arcs"),
+}
+"""The figures that are shown for two analyses, by their names on the page."""
 
 
 class Models(dict[Recipe, Pipeline]):
@@ -117,6 +133,26 @@ def score(_: Models, limits: Limits, request: schemas.ScoreRequest) -> Answer:
     return as_json(report.to_dict())
 
 
+def compare(_: Models, limits: Limits, request: schemas.CompareRequest) -> Answer:
+    """Tell where two analyses of one text differ, and how far they agree."""
+    this, other = (
+        _renamed(_one(read(limits, content)), "document")
+        for content in (request.this, request.other)
+    )
+    if request.labels:
+        coarse = relation_set(request.labels).coarse
+        this, other = this.relabel(coarse), other.relabel(coarse)
+    report = evaluate([this], [other], label_name=request.labels or "as-is")
+    figures = {name: report[key].f1 for name, key in _AGREEMENT.items() if key in report.totals}
+    return as_json(
+        {
+            "figures": {name: None if f != f else round(f, 4) for name, f in figures.items()},
+            "differences": [found._asdict() for found in diff(this, other)],
+            "views": [page_view(this), page_view(other)],
+        }
+    )
+
+
 def draw(_: Models, limits: Limits, request: schemas.RenderRequest) -> Answer:
     """Draw one document."""
     parse = _one(read(limits, request))
@@ -124,8 +160,11 @@ def draw(_: Models, limits: Limits, request: schemas.RenderRequest) -> Answer:
     if request.to == "html":
         return Answer(_encoded(render.render_html(parse, theme=request.theme)), media)
     how: Any = {"view": request.view, "theme": request.theme, "orient": request.orient}
-    if request.to == "png":
-        return Answer(render.render_png(parse, **how), media)
+    if request.to == "latex":
+        return Answer(_encoded(render.render_latex(parse, view=request.view)), media)
+    if request.to in ("png", "pdf"):
+        paint = render.render_png if request.to == "png" else render.render_pdf
+        return Answer(paint(parse, **how), media)
     return Answer(_encoded(render.render_svg(parse, **how)), media)
 
 
@@ -227,6 +266,10 @@ _EDITS: dict[str, Callable[..., Parse]] = {
     "merge": edit.merge_edus,
     "choose": edit.choose,
     "begin": edit.begin,
+    "add-edge": edit.add_edge,
+    "remove-edge": edit.remove_edge,
+    "add-signal": edit.add_signal,
+    "remove-signal": edit.remove_signal,
 }
 """What does an operation of `schemas`; its other fields are the function's arguments."""
 
@@ -274,6 +317,7 @@ TASKS: dict[str, tuple[type[schemas.Model], Does]] = {
     "segment": (schemas.SegmentRequest, segment),
     "convert": (schemas.ConvertRequest, convert),
     "score": (schemas.ScoreRequest, score),
+    "compare": (schemas.CompareRequest, compare),
     "render": (schemas.RenderRequest, draw),
     "edit": (schemas.EditRequest, correct),
     "edit/points": (schemas.PointsRequest, points),

@@ -10,14 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rhetorica import salience
 from rhetorica.document import Document
-from rhetorica.edit import Unit, units
+from rhetorica.edit import Unit, secondary_edges, signals, units
 from rhetorica.errors import InvalidTree
 from rhetorica.languages import DEFAULT, LANGUAGES, recognise
 from rhetorica.parses import Parse, Scores
-from rhetorica.trees import ROOT, RSTTree
+from rhetorica.trees import ROOT, AnnotatedTree, RSTTree
 
 _MANY = 5
+_ROLES = {"N": "nucleus", "S": "satellite"}
 
 
 def page_view(parse: Parse) -> dict[str, Any]:
@@ -28,6 +30,9 @@ def page_view(parse: Parse) -> dict[str, Any]:
         "tail": parse.document.text[parse.document.edus[-1].end :] if parse.document.edus else "",
         "units": [],
         "levels": [],
+        "order": [],
+        "secondary": [],
+        "signals": [],
         "dependencies": None,
         "warnings": _warnings(parse),
         "alternatives": len(parse.kbest),
@@ -43,6 +48,11 @@ def page_view(parse: Parse) -> dict[str, Any]:
         return data
     data["units"] = _units(parse, found)
     data["levels"] = levels(found)
+    central = salience.levels(parse)
+    data["order"] = sorted(range(len(central)), key=central.__getitem__)
+    if isinstance(parse.source, AnnotatedTree):
+        data["secondary"] = [edge._asdict() for edge in secondary_edges(parse)]
+        data["signals"] = [signal._asdict() for signal in signals(parse)]
     return data
 
 
@@ -97,6 +107,7 @@ def _dependencies(parse: Parse) -> dict[str, Any]:
 
 def _units(parse: Parse, found: Sequence[Unit]) -> list[dict[str, Any]]:
     known = _probabilities(parse)
+    likely = _likely(parse)
     now = _places(parse.tree)
     others = [_places(tree) for tree in _constituency(parse)]
     rows: list[dict[str, Any]] = []
@@ -105,6 +116,8 @@ def _units(parse: Parse, found: Sequence[Unit]) -> list[dict[str, Any]]:
         where = unit[:2]
         if where in known:
             row["p"] = known[where]
+        if where in likely:
+            row["likely"] = likely[where]
         if others and unit.parent != ROOT:
             choices = _ranked(now.get(where), (places.get(where) for places in others))
             if choices:
@@ -131,6 +144,24 @@ def _probabilities(parse: Parse) -> dict[tuple[int, int], dict[str, float]]:
             if scores.relations:
                 entry["relation"] = round(scores.relations[number], 4)
     return known
+
+
+def _likely(parse: Parse) -> dict[tuple[int, int], list[dict[str, Any]]]:
+    """Return, for each part of a join, what it would be with each of the join's likely labels."""
+    if parse.scores is None or not parse.scores.labels:
+        return {}
+    found: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for join, row in zip(parse.tree.joins, parse.scores.labels, strict=True):
+        for side, part in enumerate(parse.tree.children(join)):
+            found[part] = [
+                {
+                    "part": "both" if kind == "NN" else _ROLES[kind[side]],
+                    "relation": relation,
+                    "p": round(probability, 4),
+                }
+                for kind, relation, probability in row
+            ]
+    return found
 
 
 def _places(tree: RSTTree) -> dict[tuple[int, int], tuple[str, str, int, int]]:

@@ -26,7 +26,7 @@ from rhetorica.parsers.neural.decode import EXACT, ScoredJoin, decode, decode_kb
 from rhetorica.parsers.neural.network import Floats, Network, Spans
 from rhetorica.parsers.neural.units import Units
 from rhetorica.parsers.neural.wordpiece import Pieces
-from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.parses import Candidate, Likely, Parse, Scores
 from rhetorica.protocols import ArcBallot, Ballot, with_zero
 from rhetorica.text.cues import line_cues, make_sure
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Join, Label, RSTTree
@@ -37,6 +37,8 @@ _LABELLED_AT_ONCE = 4096
 _LONGEST_ARCS = 1024
 """Documents with more EDUs get no probabilities of heads: those need a table of all pairs."""
 _BLANK_LINE = 3
+_LIKELY = 6
+"""How many labels of a join are told."""
 _MULTINUCLEAR = ("joint", "same-unit")
 
 
@@ -241,7 +243,7 @@ class NeuralParser(Stored):
     ) -> Parse:
         spans = self.network.spans(edus, units)
         joins = decode(len(units), spans.splits, _levels(units))
-        tree, nuclearities, relations = self._label(joins, spans, len(units))
+        tree, nuclearities, relations, labels = self._label(joins, spans, len(units), kbest)
         heads, arcs = self._arc_scores(tree, relations, units, edus)
         scores = Scores(
             boundaries,
@@ -250,6 +252,7 @@ class NeuralParser(Stored):
             self._scaled("spans", [join.probability for join in joins]),
             self._scaled("nuclearities", nuclearities),
             self._scaled("relations", relations),
+            labels,
         )
         others = decode_kbest(len(units), spans.splits, kbest) if kbest > 1 else []
         candidates = tuple(
@@ -263,13 +266,17 @@ class NeuralParser(Stored):
         return tuple(calibrated(probabilities, *scale) if scale else probabilities)
 
     def _label(
-        self, joins: Sequence[ScoredJoin], spans: Spans, n_edus: int
-    ) -> tuple[RSTTree, tuple[float, ...], tuple[float, ...]]:
-        """Return the labelled tree, and the probabilities of nuclearities and relations."""
+        self, joins: Sequence[ScoredJoin], spans: Spans, n_edus: int, kbest: int = 1
+    ) -> tuple[RSTTree, tuple[float, ...], tuple[float, ...], tuple[tuple[Likely, ...], ...]]:
+        """Return the labelled tree, and the probabilities of nuclearities and relations.
+
+        With ``kbest`` above 1 also the likeliest labels of each join.
+        """
         config = self.network.config
         found: list[Join] = []
         nuclearities: list[float] = []
         relations: list[float] = []
+        likely: list[tuple[Likely, ...]] = []
         class_of = np.array(config.join_classes)
         by_class = np.eye(int(class_of.max()) + 1, dtype=np.float32)[class_of]
         kinds, names = np.array(config.joins).T
@@ -283,7 +290,12 @@ class NeuralParser(Stored):
                 found.append(Join(*join[:3], *config.joins[label]))
                 nuclearities.append(float(row[kinds == kinds[label]].sum()))
                 relations.append(float(row[names == names[label]].sum()))
-        return RSTTree(n_edus, tuple(found)), tuple(nuclearities), tuple(relations)
+                if kbest > 1:
+                    first = np.argsort(-row)[:_LIKELY].tolist()
+                    chosen = [(*config.joins[i], round(float(row[i]), 4)) for i in first]
+                    likely.append(tuple(Likely(kind, name, share) for kind, name, share in chosen))
+        tree = RSTTree(n_edus, tuple(found))
+        return tree, tuple(nuclearities), tuple(relations), tuple(likely)
 
     def _arc_scores(
         self, tree: RSTTree, relations: Sequence[float], units: Units, edus: Floats

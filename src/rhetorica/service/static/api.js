@@ -50,6 +50,8 @@ export const parseText = (text, options, signal) => json("parse", { content: tex
 export const segment = (text, options, signal) => json("segment", { content: text, ...options }, signal);
 export const readFile = (content, format, name, signal) =>
   json("convert", { content, format, name, to: "json" }, signal);
+export const compare = (parse, other, labels, signal) =>
+  json("compare", { this: wrapped(parse), other: wrapped(other), labels }, signal);
 export const view = (parse, signal) => json("view", wrapped(parse), signal);
 export const edit = (parse, operations, signal) =>
   json("edit", { ...wrapped(parse), operations }, signal);

@@ -1,6 +1,7 @@
 // The page: the document at hand, its history, and who tells whom.
 
 import * as api from "./api.js";
+import { Comparison } from "./compare.js";
 import { Documents, newDocument, remember, remembered } from "./documents.js";
 import { byId, counted, h, rangeName } from "./dom.js";
 import { Find } from "./find.js";
@@ -64,7 +65,7 @@ const reading = new Reading({
   split, merge,
 });
 const inspector = new Inspector({
-  edit, split, merge, turn, relabel, reattach, hover: light, fold, close: closePanel,
+  edit, split, merge, turn, relabel, reattach, addEdge, hover: light, fold, close: closePanel,
   select: (unit) => select(unit, { open: true }),
   points: (unit) => working((signal) => api.points(state.doc.parse, [unit.start, unit.end], signal)),
 });
@@ -75,6 +76,13 @@ const find = new Find({
   },
 });
 const library = new Library({ open: openKept, rename, remove });
+const comparison = new Comparison({
+  hover: light, mark: (ids) => canvas.contrast(ids), close: () => byId("canvas").focus(),
+  select: (unit) => {
+    const own = state.model.byKey.get(key(unit));
+    if (own) select(own, { open: true });
+  },
+});
 
 // Getting a document
 
@@ -176,6 +184,7 @@ async function openKept(id) {
 async function open(next) {
   const doc = await sameAs(next) ?? next;
   cancel();
+  comparison.close();
   const before = state.doc;
   Object.assign(state, { doc, selected: null, isPanelOpen: true });
   state.folded.clear();
@@ -246,6 +255,7 @@ async function remove({ id, name }) {
 
 async function startPage() {
   cancel();
+  comparison.close();
   state.doc = null;
   remember("current", null);
   document.title = "Rhetorica";
@@ -356,6 +366,46 @@ async function reattach(unit, target, name, role) {
   if (relation) await edit({ op: "reattach", unit: [unit.start, unit.end], target, relation, role });
 }
 
+async function addEdge(unit, target, name) {
+  const relation = await meant(relations(), name, "rst", addRelation);
+  if (relation) await edit({ op: "add-edge", unit: [unit.start, unit.end], target, relation });
+}
+
+// Comparing it with another analysis of the same text
+
+/** What it can be compared with: how it was at first, and the other documents. */
+async function listComparable() {
+  const { doc } = state;
+  const entries = (await state.documents.list()).filter(({ id }) => id !== doc.id);
+  const button = (name, more, act) => h("li", {}, h("button", {
+    type: "button", "data-compare": name, onclick: () => {
+      byId("compare").open = false;
+      act();
+    },
+  }, h("span", {}, name), h("small", {}, more)));
+  byId("compare-list").replaceChildren(
+    ...(doc.past.length ? [button("as it was at first", "before corrections", () => compareWith("as it was at first", doc.past[0]))] : []),
+    ...entries.map((entry) => button(entry.name, counted(entry.units, "unit"), async () => {
+      const other = await state.documents.load(entry.id);
+      if (other) compareWith(other.name, other.parse);
+    })));
+}
+
+function compareWith(name, other) {
+  const { doc } = state;
+  return comparison.open(name, other, () => doc.parse, state.view, state.glossary);
+}
+
+async function compareFile(file) {
+  const suffix = file.name.toLowerCase().match(/\.[a-z0-9]+$/)?.[0] ?? "";
+  const known = Object.entries(state.info.formats)
+    .find(([, format]) => format.readable && format.suffixes.includes(suffix));
+  byId("compare").open = false;
+  if (!known) return complain(`${file.name} holds no tree that can be read: take .rs3, .rs4, .dis, .rsd or .json.`);
+  const parse = await working(async (signal) => api.readFile(await file.text(), known[0], file.name, signal));
+  return parse && compareWith(file.name, parse);
+}
+
 // Showing
 
 async function show() {
@@ -370,10 +420,12 @@ async function show() {
     counted(view.edus.length, "unit"), parser && `by ${parser}`, edited && "edited",
   ].filter(Boolean).join(" · ");
   byId("sure").hidden = !doc.parse.scores;
+  byId("has-secondary").hidden = !view.secondary.length;
   byId("undo").disabled = !doc.past.length;
   byId("redo").disabled = !doc.future.length;
   draw();
   find.show(state.model);
+  await comparison.refresh();
   return true;
 }
 
@@ -384,6 +436,7 @@ function draw() {
     byId(`view-${name}`).disabled = name === "rst" ? !model.units.length : !model.view.dependencies;
   }
   layOut();
+  comparison.show(view);
   light(null);
   const again = state.selected && (model.byKey.get(key(state.selected)) ?? nearest(state.selected));
   select(again ?? null, { reveal: false });
@@ -405,6 +458,7 @@ function nearest(unit) {
 
 function light(unit) {
   canvas.light(unit);
+  comparison.light(unit);
   reading.light(unit);
 }
 
@@ -473,18 +527,31 @@ function foldTo(depth) {
 
 // Saving
 
+/** The tree as it is drawn and folded here, with its colours. */
+function pictureOfView() {
+  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+    .filter((rule) => rule.selectorText?.includes(".picture") || rule.selectorText?.includes("data-theme"))
+    .map((rule) => rule.cssText.replace(/:root, \[data-theme="light"\]|\[data-theme="[a-z]+"\]/, (found) =>
+      (found.includes(document.documentElement.dataset.theme) ? ".picture" : ".not-here")));
+  const { fontFamily } = getComputedStyle(document.body);
+  const drawn = canvas.whole(`.picture{font-family:${fontFamily}}${rules.join("")}`);
+  return new Blob([new XMLSerializer().serializeToString(drawn)], { type: "image/svg+xml" });
+}
+
+const PICTURES = ["svg", "png", "html", "pdf", "latex"];
+
 async function save(format) {
   const theme = document.documentElement.dataset.theme ?? "light";
-  const isPicture = ["svg", "png", "html"].includes(format);
+  const isPicture = PICTURES.includes(format);
   const { parse, name, isRenamed } = state.doc;
   const named = isRenamed ? { ...parse, document: { ...parse.document, id: name } } : parse;
-  const blob = await working((signal) => (isPicture
+  const blob = format === "view" ? pictureOfView() : await working((signal) => (isPicture
     ? api.rendered(named, format, { view: state.view, theme: format === "html" ? "auto" : theme }, signal)
     : api.exported(named, format, signal)));
   byId("export").open = false;
   if (!blob) return;
   const file = name.replace(/[\\/:*?"<>|\p{C}]+/gu, "-");
-  const link = h("a", { href: URL.createObjectURL(blob), download: `${file}.${format}` });
+  const link = h("a", { href: URL.createObjectURL(blob), download: `${file}.${{ view: "svg", latex: "tex" }[format] ?? format}` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
@@ -544,6 +611,15 @@ function listen() {
   on("export", "click", (event) => {
     const format = event.target.closest("[data-export]")?.dataset.export;
     if (format) save(format);
+  });
+  on("compare", "toggle", () => byId("compare").open && listComparable());
+  on("compare-file", "change", () => {
+    const [file] = byId("compare-file").files;
+    byId("compare-file").value = "";
+    if (file) compareFile(file);
+  });
+  on("compare-label", "keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") byId("compare-file").click();
   });
   on("help", "click", () => byId("help-dialog").showModal());
   on("theme", "click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));

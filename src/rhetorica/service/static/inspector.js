@@ -1,5 +1,6 @@
 // The panel beside the tree: what a unit is, how sure the parser is, and how to correct it.
 
+import { besideSection } from "./beside.js";
 import { byId, clip, h, percent, present, rangeName } from "./dom.js";
 import { key } from "./model.js";
 import { relationField, typeOf } from "./relations.js";
@@ -8,7 +9,7 @@ import { complain } from "./work.js";
 export class Inspector {
   /**
    * `actions`: edit(operation, select), split(edu, at), merge(edu), turn(unit, part), relabel(unit, name), points(unit),
-   * reattach(unit, target, relation, role), hover(unit|null), select(unit), fold(unit), close().
+   * reattach(unit, target, relation, role), addEdge(unit, target, relation), hover(unit|null), select(unit), fold(unit), close().
    */
   constructor(actions) {
     this.box = byId("inspector");
@@ -62,8 +63,10 @@ export class Inspector {
       ...(unit.children.length ? [h("button", {
         type: "button", class: "button wide", onclick: () => this.actions.fold(unit),
       }, folded.has(key(unit)) ? "Unfold" : "Fold")] : []),
+      isKnown ? this.#likely(unit) : null,
       this.#sureness(unit),
       this.#alternatives(unit),
+      isKnown && model.part(unit) !== "root" ? besideSection(model, unit, relations, this.actions) : null,
     ]));
     return undefined;
   }
@@ -188,6 +191,26 @@ export class Inspector {
       h("summary", {}, "Split or merge"),
       h("p", { class: "faint" }, "Click between two words to split the unit there."), words,
       h("div", { class: "segmented" }, merge(edu - 1, "Merge with previous"), merge(edu, "Merge with next")));
+  }
+
+  /** The labels that the parser finds likeliest, to be taken by a click. */
+  #likely(unit) {
+    const part = this.model.part(unit);
+    if (!unit.likely?.length || part === "root" || part === "nucleus") return null;
+    const named = { satellite: "", both: ", multinuclear", nucleus: ", as the nucleus" };
+    const take = ({ part: wanted, relation }) => (wanted === part ? this.actions.relabel(unit, relation)
+      : this.actions.edit({ op: "nuclearity", unit: [unit.start, unit.end], part: wanted, relation }));
+    return h("section", { id: "likely" }, h("h3", {}, "What it could be"),
+      h("ul", { class: "choices" }, ...unit.likely.filter(({ p }) => p >= 0.005).map((choice) => {
+        const isNow = choice.part === part && choice.relation === unit.relation;
+        const extra = choice.part === part ? "" : named[choice.part] || ", as a satellite";
+        return h("li", {}, h("button", {
+          type: "button", class: "plain", "data-likely": choice.relation, "aria-current": isNow ? "true" : null,
+          disabled: isNow, title: this.relations.meaning(choice.relation)?.definition ?? null,
+          onclick: () => take(choice),
+        }, `${choice.relation}${extra}`), h("meter", { min: 0, max: 1, value: choice.p, "aria-label": choice.relation }),
+        h("span", { class: "number" }, percent(choice.p)));
+      })));
   }
 
   #sureness(unit) {

@@ -74,13 +74,11 @@ export class Reading {
     this.box.replaceChildren(...parts, block);
     this.lit = [];
     this.chosen = [];
-    const { levels } = model.view;
-    const deepest = Math.max(0, ...levels);
-    const enough = Math.min(model.edus.length, Math.max(3, model.edus.length / 8));
-    let level = 0;
-    while (level < deepest && levels.filter((own) => own <= level).length < enough) level++;
-    this.slider.max = deepest;
-    this.slider.value = level;
+    // The slider counts units, the most central first.
+    const count = model.view.order.length;
+    this.slider.min = count ? 1 : 0;
+    this.slider.max = count;
+    this.slider.value = Math.min(count, Math.max(3, Math.round(count / 10)));
     this.#outline();
   }
 
@@ -137,13 +135,14 @@ export class Reading {
   }
 
   #outline() {
-    const { levels } = this.model.view;
-    const most = Number(this.slider.value);
-    const shown = levels.flatMap((level, i) => (level <= most ? [i] : []));
-    byId("depth-out").textContent = levels.length
-      ? `${shown.length} of ${levels.length} units` : "needs an RST tree";
+    const { levels, order } = this.model.view;
+    const shown = order.slice(0, Number(this.slider.value)).sort((a, b) => a - b);
+    byId("depth-out").textContent = order.length
+      ? `${shown.length} of ${order.length} units` : "needs an RST tree";
+    // Levels between those that are shown are no steps.
+    const steps = [...new Set(shown.map((i) => levels[i]))].sort((a, b) => a - b);
     this.list.replaceChildren(...shown.map((i) => h("li", {
-      "data-edu": i, class: `level-${Math.min(levels[i], 4)}`,
+      "data-edu": i, class: `level-${Math.min(steps.indexOf(levels[i]), 4)}`,
     }, h("button", { type: "button", class: "plain", "data-edu": i }, this.model.edus[i].text))));
   }
 }

@@ -12,15 +12,18 @@ export class Canvas {
   /** `actions`: hover(unit|null), select(unit|null, isClicked), fold(unit), enter(unit), resize(), attach(unit, target), keys. */
   constructor(box, actions) {
     this.box = box;
+    this.prefix = box.id === "canvas" ? "item" : `${box.id}-item`;
     this.actions = actions;
     this.scale = 1;
     this.drawn = new Map();
     this.found = new Set();
+    this.differs = new Set();
     this.lit = svg("rect", { class: "band lit", rx: 4 });
     this.chosen = svg("rect", { class: "band chosen", rx: 4 });
     this.world = svg("g", {}, this.chosen, this.lit);
+    this.beside = svg("g", {});
     this.items = svg("g", {});
-    this.world.append(this.items);
+    this.world.append(this.beside, this.items);
     this.picture = svg("svg", { class: "picture", role: "presentation" }, this.world);
     this.sizer = h("div", { class: "sizer", role: "presentation" }, this.picture);
     box.append(this.sizer);
@@ -36,7 +39,24 @@ export class Canvas {
     this.model = model;
     this.drawn.forEach((group) => group.remove());
     this.drawn.clear();
+    this.beside.replaceChildren(...(layout.kind === "rst" ? secondary(layout, model) : []));
     this.#resize();
+  }
+
+  /** The whole picture, not only what is in sight, as a file of its own. */
+  whole(style) {
+    const { width, height } = this.layout;
+    const parts = this.layout.items.map((item) => this.#group(item));
+    for (const part of parts) part.querySelectorAll(".hit").forEach((hit) => hit.remove());
+    return svg("svg", { xmlns: "http://www.w3.org/2000/svg", class: "picture", width, height, viewBox: `0 0 ${width} ${height}` },
+      svg("style", {}, style), svg("rect", { width, height, fill: "var(--paper)" }),
+      this.beside.cloneNode(true), ...parts);
+  }
+
+  /** Mark the units in which another analysis differs. */
+  contrast(ids) {
+    this.differs = ids;
+    for (const [id, group] of this.drawn) group.classList.toggle("differs", ids.has(id));
   }
 
   /** Light up a unit (null: none); moves one rectangle, lays out nothing. */
@@ -55,7 +75,7 @@ export class Canvas {
       group.classList.toggle("selected", own);
       group.setAttribute("aria-selected", own);
     }
-    if (unit) this.box.setAttribute("aria-activedescendant", `item-${this.idOf(unit)}`);
+    if (unit) this.box.setAttribute("aria-activedescendant", `${this.prefix}-${this.idOf(unit)}`);
     else this.box.removeAttribute("aria-activedescendant");
   }
 
@@ -157,7 +177,7 @@ export class Canvas {
       ? drawArc(item, this.layout, this.model) : drawUnit(item, this.layout, this.model);
     const isSelected = this.selected && item.id === this.idOf(this.selected);
     const attributes = {
-      id: `item-${item.id}`, role: "treeitem", "data-unit": key(item.unit),
+      id: `${this.prefix}-${item.id}`, role: "treeitem", "data-unit": key(item.unit),
       "aria-level": item.level, "aria-posinset": item.place, "aria-setsize": item.count,
       "aria-selected": Boolean(isSelected), "aria-label": describe(item, this.layout, this.model),
     };
@@ -167,6 +187,7 @@ export class Canvas {
     for (const [name, value] of Object.entries(attributes)) group.setAttribute(name, value);
     if (isSelected) group.classList.add("selected");
     if (this.found.has(item.id)) group.classList.add("found");
+    if (this.differs.has(item.id)) group.classList.add("differs");
     group.item = item;
     return group;
   }
@@ -333,6 +354,19 @@ function band(rect, rows, layout) {
   rect.setAttribute("width", layout.width - 4);
   rect.setAttribute("y", rows.y + 1);
   rect.setAttribute("height", rows.height - 2);
+}
+
+/** Secondary edges (eRST): bent lines from unit to unit, where both are in sight. */
+function secondary(layout, model) {
+  return model.view.secondary.flatMap((edge) => {
+    const [from, to] = [edge.unit, edge.target].map((range) => layout.byId.get(range.join("-")));
+    if (!from || !to) return [];
+    const out = Math.min(from.x, to.x) - 10 - Math.min(40, Math.abs(to.y - from.y) / 6);
+    const about = `${rangeName(...edge.unit)}: ${edge.relation} to ${rangeName(...edge.target)} (secondary edge)`;
+    return [svg("g", { class: "secondary" },
+      svg("path", { class: "aside", d: `M${from.x} ${from.y}C${out} ${from.y} ${out} ${to.y} ${to.x - 6} ${to.y}` }),
+      svg("path", { class: "tip", d: `M${to.x - 4} ${to.y}l-7 -3.5v7z` }), svg("title", {}, about + model.meaning(edge.relation)))];
+  });
 }
 
 // Lines get fainter, and broken where the parser would rather bet against them. Words never do.
