@@ -4,7 +4,8 @@
     python benchmarks/segmentation.py ../shared/data/gum --ablation
 
 Prints Markdown: all EDU starts and inside sentences, with gold sentences and syntax and from raw
-text; by genre; calibration. ``--ablation`` trains the CRF without each group of features.
+text; by genre; calibration. ``--ablation`` trains the CRF without each group of features,
+``--published`` both segmenters with published features, on dependencies and on phrase structures.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from rhetorica.segmenters.boundaries import cut
 from rhetorica.segmenters.calibration import said_and_true
 from rhetorica.segmenters.crf import CRFSegmenter
 from rhetorica.segmenters.features import GROUPS, PAPER
+from rhetorica.segmenters.logistic import LogisticSegmenter
 from rhetorica.train.treebank import read_treebank, with_syntax
 
 BINS = 10
@@ -97,15 +99,34 @@ def ablation(train: list[Document], golds: list[Parse], raw: list[Document], l2:
         print(f"| {name} | {score(model, golds, raw)} |", flush=True)
 
 
+def published(train: list[Document], golds: list[Parse]) -> None:
+    """Print how the two papers' segmenters do on gold syntax, by what the nodes of trees are."""
+    print("| segmenter | nodes | inside P | R | F1 |\n|---|---|---|---|---|")
+    given = [parse.document for parse in golds]
+    for nodes in ("dependencies", "phrases"):
+        phrases = nodes == "phrases"
+        decoding = "viterbi" if phrases else "marginals"
+        crf = CRFSegmenter(
+            groups=PAPER, l1=0.0, iterations=50, phrases=phrases, decoding=decoding
+        ).fit(train)
+        print(f"| crf | {nodes} | {score(crf, golds, given, 'inside')} |", flush=True)
+        logistic = LogisticSegmenter(l2=0.5, bags=2, phrases=phrases).fit(train)
+        print(f"| logistic | {nodes} | {score(logistic, golds, given, 'inside')} |", flush=True)
+
+
 def main() -> None:
     """Read the corpus, score, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--corpus", default="gum", choices=("gum", "scidtb"))
     parser.add_argument("--ablation", action="store_true")
+    parser.add_argument("--published", action="store_true")
     parser.add_argument("--l2", type=float, default=0.5)
     options = parser.parse_args()
-    treebank = read_treebank(options.corpus, options.folder)
+    treebank = read_treebank(options.corpus, options.folder, constituency=options.published)
+    if options.published:
+        published([parse.document for parse in treebank.train], treebank.dev)
+        return
     raw = [parse.document for parse in with_syntax(treebank.dev, predicted=True)]
     if options.ablation:
         train = [parse.document for parse in treebank.train]
