@@ -4,6 +4,7 @@
 
 - overhead: short documents by the engine with one process, against a bare loop that parses and
   writes the same lines (CPU seconds of all processes, so that a busy machine does not matter);
+- engine: its CPU a document, by documents that are only passed through (``--engine``: only that);
 - processes: words a second with two processes against one (wall time: needs idle cores);
 - memory: the most that the engine holds with many documents against few (no parsing).
 """
@@ -15,8 +16,10 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -24,8 +27,10 @@ from rich.table import Table
 from rhetorica.batch.engine import Task, in_processes, run_batch
 from rhetorica.batch.inputs import Item
 from rhetorica.batch.work import Result, Work
-from rhetorica.document import Document
+from rhetorica.document import Document, Span
+from rhetorica.parses import Parse
 from rhetorica.pipeline import Recipe
+from rhetorica.trees import DepTree
 from rhetorica.workers import Failure
 
 
@@ -35,6 +40,36 @@ def documents(text: str, count: int, words: int) -> Iterator[Item]:
     for number in range(count):
         start = number * 7 % max(1, len(every) - words)
         yield Item(Document(" ".join(every[start : start + words]), id=str(number)))
+
+
+def through(doc: Document) -> Parse:
+    """Take a text as one EDU."""
+    return Parse(
+        Document(doc.text, (Span(0, len(doc.text)),), id=doc.id), DepTree((-1,), ("ROOT",))
+    )
+
+
+@dataclass(frozen=True)
+class Through(Work):
+    """Work without a model."""
+
+    def about(self) -> dict[str, Any]:
+        """Return what results depend on: nothing."""
+        return {"kbest": self.kbest}
+
+    def load(self) -> Callable[[Document], Parse]:
+        """Return what takes the place of a parser."""
+        return through
+
+
+def engine_alone(items: list[Item]) -> float:
+    """Return the CPU milliseconds of the engine a document."""
+    work = Through(Recipe())
+    loop, engine = (
+        min(way()[0] for _ in range(3))
+        for way in (lambda: by_loop(items, work), lambda: by_engine(items, work, 1))
+    )
+    return 1000 * (engine - loop) / len(items)
 
 
 def cpu() -> float:
@@ -103,13 +138,18 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--parser", default="neural")
     parser.add_argument("--memory", type=int, nargs=2, default=(1_000, 100_000))
+    parser.add_argument("--engine", action="store_true", help="only what the engine itself costs")
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.peak:
         peak(options.peak)
         return
-    work = Work(Recipe(parser=options.parser))
     items = list(documents(options.text.read_text("utf-8"), options.documents, options.words))
+    alone = engine_alone(items)
+    print(f"engine: {alone:.3f} ms of CPU a document ({len(items):,} of {options.words} words)")
+    if options.engine:
+        return
+    work = Work(Recipe(parser=options.parser))
     words = sum(len(item.document.text.split()) for item in items)
     table = Table(title=f"{len(items):,} documents of {options.words} words")
     for name in ("", "CPU s", "wall s", "words / CPU s", "words / s"):

@@ -59,6 +59,10 @@ def test_names_of_documents() -> None:
     assert document_id(Path("a/wsj_0601.out.dis")) == "wsj_0601"
     assert document_id(Path("essay.RS3.GZ")) == "essay"
     assert document_id(Path("v1.2.txt")) == "v1.2"
+    for suffix in (
+        "gz rs3 rs4 dis lisp rsd dep conllu tok rels json jsonl txt edu edus out xml"
+    ).split():
+        assert document_id(Path(f"essay.{suffix}")) == "essay"
     assert Source("<stdin>", "").stem == ""
     assert Source("x/essay.rs3", "").stem == "essay"
 
@@ -84,6 +88,7 @@ def test_every_kind_of_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_lines() -> None:
     source = Source("x.rs3", "ab\ncd\n")
     assert [source.line_at(at) for at in (-5, 0, 2, 3, 5, 6)] == [1, 1, 1, 2, 2, 3]
+    assert Source("x", "\na").line_at(0) == 1
     assert str(source.error("bad", 3)) == "x.rs3:3: bad"
     assert str(source.error("bad")) == "x.rs3: bad"
     source.require_content()
@@ -101,7 +106,7 @@ def test_what_is_not_utf_8_is_told_with_its_place() -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="No such file"):
+    with pytest.raises(FormatError, match=r"none\.txt: No such file or directory$"):
         read_raw(tmp_path / "none.txt")
     with pytest.raises(FormatError, match="s a directory"):
         read_raw(tmp_path)
@@ -114,6 +119,7 @@ def test_packed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gzip.decompress(first) == b"abcde"
     assert first[4:8] == bytes(4)  # no time: the same content, the same file
     assert read_raw(path) == "abcde"
+    assert files.MOST_UNPACKED == 2**30
     monkeypatch.setattr(files, "MOST_UNPACKED", 5)
     assert read_raw(path) == "abcde"
     monkeypatch.setattr(files, "MOST_UNPACKED", 4)
@@ -173,6 +179,7 @@ def test_names_for_files() -> None:
     assert names[5] == "b" * 180
     assert names[6] == "é" * 90
     assert taken == {name.casefold() for name in names}
+    assert file_name(".x", taken) == "_.x"
     odd = file_name('/\\:*?"<>|\n\x7f\ud800z', taken)
     assert odd == "_" * 12 + "z"
 

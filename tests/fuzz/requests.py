@@ -112,6 +112,8 @@ def run_requests(name: str, count: int, seed: int = 0) -> Counter[str]:
     rng = random.Random(f"{name}-{seed}")
     answer = start(Limits())
     answer(Task(name, json.dumps(request(rng, name)).encode()))  # compiles what it needs
+    tagged = {"content": "It rained\n", "format": "edus", "to": "rels"}
+    answer(Task("convert", json.dumps(tagged).encode()))  # loads the syntax pipeline
     outcomes: Counter[str] = Counter()
     for number in range(count):
         data = body(rng, name)

@@ -33,7 +33,7 @@ def strange(rng: random.Random) -> str:
     return "".join(characters)
 
 
-def check_text(nlp: Pipeline, text: str) -> str:
+def check_text(nlp: Pipeline, text: str, *, in_time: bool = True) -> str:
     """Parse a text; return "accepted" or "refused" (another language), or raise a `Failure`."""
     begin = time.process_time()
     try:
@@ -44,7 +44,7 @@ def check_text(nlp: Pipeline, text: str) -> str:
         return "refused"
     except Exception as error:
         raise Failure(f"uncaught {type(error).__name__}: {str(error)[:100]}") from error
-    if (seconds := time.process_time() - begin) > SLOW:
+    if (seconds := time.process_time() - begin) > SLOW and in_time:
         raise Failure(f"took {seconds:.1f} s")
     _covered(parse, text)
     return "accepted"
@@ -68,7 +68,8 @@ def run_texts(parser: str, count: int, seed: int = 0) -> Counter[str]:
     """Parse so many strange texts."""
     rng = random.Random(f"{parser}-{seed}")
     nlp = load("en", parser=parser)
-    nlp("The first one loads the model.")
+    for text in SEEDS:  # the first ones load the model and compile what it needs
+        check_text(nlp, text, in_time=False)
     outcomes: Counter[str] = Counter()
     for number in range(count):
         text = strange(rng)

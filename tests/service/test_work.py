@@ -237,3 +237,17 @@ def test_workers_that_do_not_start_are_told_of() -> None:
 
     play(never, start_never)
     play(badly, start_badly)
+
+
+def test_who_leaves_just_when_it_is_their_turn_gives_the_place_back() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        first = begun(workers.run("SLEEP=0.2"))
+        second = begun(workers.run("a"))
+        await until(lambda: workers.waiting == 1)
+        first.add_done_callback(lambda _: second.cancel())
+        await first
+        await until(second.done)
+        assert (workers.running, workers.waiting) == (0, 0)
+        assert await asyncio.wait_for(workers.run("b"), 30) == first.result()
+
+    play(scene)
