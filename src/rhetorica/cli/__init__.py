@@ -24,6 +24,7 @@ COMMANDS = {
     "convert": "Convert discourse trees from one format to another.",
     "score": "Score trees against gold trees: segmentation, Parseval, attachment, relations.",
     "stats": "Describe a corpus: sizes, relations inside and across sentences, leaky sentences.",
+    "words": "Cut Chinese text into words; find the terms and keywords of a collection.",
     "dialogue": "Find the flowchart behind a pile of dialogues: states, words, what leads where.",
     "serve": "Serve the parsers over HTTP, with a page to look at trees and correct them.",
     "models": "List the models that are installed.",

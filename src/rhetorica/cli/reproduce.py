@@ -292,6 +292,29 @@ def reproduce_cortes_command(
     _show(reproduce_cortes2014(ocr=ocr, gum=gum, tell=tell), into, "cortes2014")
 
 
+@app.command("cao2014")
+def reproduce_cao_command(
+    gcdt: Annotated[Path, typer.Option(help="GCDT's folder.")],
+    csl: Annotated[Path, typer.Option(help="Folder with csl_dev_full.jsonl.")],
+    general: Annotated[
+        Path, typer.Option(help="Segmented general text: UD GSD's train file, or SXU's.")
+    ],
+    work: Annotated[
+        Path, typer.Option(help="Where finished experiments are kept, to go on from.")
+    ] = Path("runs/cao2014"),
+    quick: Annotated[bool, typer.Option("--quick", help="Few sweeps.")] = False,
+    into: Into = None,
+) -> None:
+    """Measure words, terms and keywords by five methods, after Table 1 of Cao et al. (2014).
+
+    Example: `rhetorica reproduce cao2014 --gcdt gcdt/ --csl zh_csl_keywords/ --general
+    sxu_train.txt.gz > tables.md`
+    """
+    from rhetorica.reproduce.cao2014 import reproduce_cao2014
+
+    _show(reproduce_cao2014(gcdt, csl, general, work, quick=quick, tell=tell), into, "cao2014")
+
+
 @app.command("ensemble")
 def reproduce_ensemble_command(
     gum: Gum,

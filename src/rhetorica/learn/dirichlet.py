@@ -11,7 +11,7 @@ slice sampling (Neal 2003), which needs no tuning and no derivatives.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -277,6 +277,23 @@ class Restaurant(Generic[Dish]):
             del self._seats[dish]
         return True
 
+    def reseat(self, dish: Dish, seats: Sequence[int]) -> None:
+        """Put the customers of a dish at tables of these sizes, whatever they were before."""
+        before = self._seats.pop(dish, [])
+        self.customers += sum(seats) - sum(before)
+        self.tables += len(seats) - len(before)
+        if seats:
+            self._seats[dish] = list(seats)
+
+    def draw(self, rng: np.random.Generator) -> Dish | None:
+        """Choose the dish of the next customer, seating nobody; None: that of a new table."""
+        aim = rng.random() * (self.concentration + self.customers)
+        for dish, seats in self._seats.items():
+            aim -= sum(seats) - self.discount * len(seats)
+            if aim < 0:
+                return dish
+        return None
+
     def log_seating(
         self, concentration: float | None = None, discount: float | None = None
     ) -> float:
@@ -308,3 +325,75 @@ class Restaurant(Generic[Dish]):
             return self.log_seating(discount=value) if 0.0 <= value < 1.0 else -math.inf
 
         self.discount = slice_sample(log_density, self.discount, rng, width=0.2)
+
+
+class Franchise(Generic[Dish]):
+    """Restaurants, lowest first, each with the next as its base; ``base`` is that of the last.
+
+    >>> levels = [Restaurant(concentration=1.0), Restaurant(concentration=1.0)]
+    >>> chain = Franchise(levels, lambda dish: 0.5)
+    >>> rng = np.random.default_rng(0)
+    >>> chain.add("tea", rng), chain.probability("tea")
+    (0.5, 0.875)
+    """
+
+    __slots__ = ("base", "levels")
+
+    def __init__(self, levels: Sequence[Restaurant[Dish]], base: Callable[[Dish], float]) -> None:
+        self.levels, self.base = levels, base
+
+    def probability(self, dish: Dish) -> float:
+        """Return the probability that the next customer of the lowest gets this dish."""
+        return self._probabilities(dish)[0]
+
+    def _probabilities(self, dish: Dish) -> list[float]:
+        """Return it for each level, the base last."""
+        found = [self.base(dish)]
+        for level in reversed(self.levels):
+            found.append(level.probability(dish, found[-1]))
+        return found[::-1]
+
+    def add(self, dish: Dish, rng: np.random.Generator) -> float:
+        """Seat a customer; return what `probability` was.
+
+        Each new table sends a customer to the next level.
+        """
+        found = self._probabilities(dish)
+        for level, base in zip(self.levels, found[1:], strict=True):
+            if not level.add(dish, base, rng):
+                break
+        return found[0]
+
+    def remove(self, dish: Dish, rng: np.random.Generator) -> None:
+        """Let a customer go; each table that closes takes one from the next level."""
+        for level in self.levels:
+            if not level.remove(dish, rng):
+                break
+
+    def draw(self, rng: np.random.Generator, fresh: Callable[[], Dish]) -> Dish:
+        """Choose the dish of the next customer; ``fresh`` draws one from the base."""
+        for level in self.levels:
+            if (dish := level.draw(rng)) is not None:
+                return dish
+        return fresh()
+
+
+def closing_odds(customers: int, tables: int) -> Floats:
+    """Return how likely a customer who leaves sat alone: ``odds[c, t]`` for c at t tables.
+
+    For those who have one dish in a Dirichlet process, whatever its concentration and base: the
+    ratio of Stirling numbers S(c - 1, t - 1) / S(c, t), where only counts of customers and tables
+    are kept (Chen, Du & Buntine 2011).
+
+    >>> closing_odds(3, 3)[3, 1:].round(3).tolist()  # all together, two and one, all alone
+    [0.0, 0.333, 1.0]
+    """
+    logs = np.full((customers + 1, tables + 1), -np.inf)
+    logs[0, 0] = 0.0
+    odds = np.zeros_like(logs)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for count in range(1, customers + 1):
+            joined = logs[count - 1] + np.log(count - 1.0)
+            logs[count, 1:] = np.logaddexp(logs[count - 1, :-1], joined[1:])
+            odds[count, 1:] = np.exp(logs[count - 1, :-1] - logs[count, 1:])
+    return np.nan_to_num(odds)

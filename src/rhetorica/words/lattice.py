@@ -115,6 +115,24 @@ class Lattice:
         counts[EDGE] = len(self.clauses) - 1
         self.frequency: Longs = counts
 
+    def spelling(self, goes_on: float) -> NDArray[np.float64]:
+        """Return the probability of every string if it is spelled atom by atom.
+
+        Each atom comes by its relative frequency, and after each the string goes on with the
+        probability ``goes_on``; the `EDGE` has its share of all atoms and edges.
+        """
+        found = np.zeros(self.size)
+        edges = len(self.clauses) - 1
+        share = self.n_atoms / max(1, self.n_atoms + edges)
+        found[EDGE] = 1 - share
+        for level, (first, keys) in enumerate(zip(self._firsts, self._keys, strict=True)):
+            before, atoms = np.divmod(keys, len(self._atoms)) if level else (0, keys)
+            # A string of one atom is its atom's number, so that frequencies are those of atoms.
+            rate = self.frequency[self._firsts[0] + atoms] / max(1, self.n_atoms)
+            begins = found[before] * goes_on if level else share * (1 - goes_on)
+            found[first : first + len(keys)] = begins * rate
+        return found
+
     def name(self, number: int) -> str:
         """Return a string by its number."""
         parts: list[str] = []

@@ -1,0 +1,169 @@
+"""Collections: every method by one interface, folders, checkpoints, the command line, the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from rhetorica.cli.words import app
+from rhetorica.errors import FormatError, RhetoricaError, UnknownName
+from rhetorica.render.words import words_html
+from rhetorica.words import METHODS, Settings, Text, WordsModel, fit, read_texts
+from rhetorica.words.characters import normalise
+from rhetorica.words.extract import candidates, count_with_candidates, rank
+
+NETS = "神经网络学习图像。深度神经网络很大，学习很慢。神经网络识别图像。"
+RICE = "水稻种子发芽。水稻产量很大，种子很小。农民种水稻。"
+TEXTS = [
+    Text("n1", NETS, "计算"),
+    Text("n2", "我们用神经网络识别图像，神经网络学习很慢。", "计算"),
+    Text("r1", RICE, "农学"),
+    Text("r2", "水稻种子的产量，水稻发芽很慢。", "农学"),
+]
+GENERAL = [
+    ["我们", "学习", "很", "慢", "。"],
+    ["农民", "种", "水稻", "，", "产量", "很", "大"],
+    ["用", "图像", "识别", "种子", "的", "网络"],
+]
+QUICK = Settings(sweeps=4, longest=4, decay=2.0, term_count=2, keyword_count=2)
+
+
+@pytest.fixture(scope="module")
+def model() -> WordsModel:
+    return fit(TEXTS, QUICK, segmented=GENERAL)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_does_the_same(method: Any, tmp_path: Path) -> None:
+    made = fit(TEXTS, QUICK, method=method, segmented=GENERAL)
+    for cut in made.texts:
+        text = cut.text.text
+        assert "".join(text[a:b] for a, b in cut.words) == "".join(text.split())
+        assert cut.keywords
+        assert all(row.word in normalise(text) for row in cut.keywords)
+    assert set(made.terms) == {"计算", "农学"}
+    assert "水稻" in [row.word for row in made.terms["农学"]]
+    new = "农民 学习\n神经网络，ＡＢ很慢。"
+    assert "".join(made.cut(new)) == "".join(new.split())
+    made.save(tmp_path / "model")
+    again = WordsModel.load(tmp_path / "model")
+    assert again.cut(new) == made.cut(new)
+    assert again.terms == made.terms
+    assert again.texts == made.texts
+
+
+def test_the_same_seed_gives_the_same_model(model: WordsModel) -> None:
+    again = fit(TEXTS, QUICK, segmented=GENERAL)
+    assert again.texts == model.texts
+    assert again.terms == model.terms
+
+
+@pytest.mark.parametrize("method", ["dp4", "hdp"])
+def test_an_interrupted_run_goes_on(method: Any) -> None:
+    kept: list[Any] = []
+    whole = fit(TEXTS, QUICK, method=method, segmented=GENERAL, checkpoint=kept.append, every=3)
+    [state] = kept
+    assert int(state["done"]) == 3
+    again = fit(TEXTS, QUICK, method=method, segmented=GENERAL, resume=state)
+    assert again.texts == whole.texts
+    # That of other texts is not taken up.
+    other = fit(TEXTS[:2], QUICK, method=method, segmented=GENERAL, resume=state)
+    assert len(other.texts) == 2
+
+
+def test_without_segmented_text() -> None:
+    alone = fit(TEXTS, QUICK, supervised=False)
+    assert not set(alone.counts.words) - {
+        cut.text.text[a:b] for cut in alone.texts for a, b in cut.words
+    }
+    with pytest.raises(RhetoricaError, match="no unsupervised form"):
+        fit(TEXTS, QUICK, method="fmm", supervised=False)
+    with pytest.raises(UnknownName, match="dp4"):
+        fit(TEXTS, QUICK, method="dp5")  # type: ignore[arg-type]
+    with pytest.raises(RhetoricaError, match="nothing to learn"):
+        fit([], QUICK)
+
+
+def test_candidates_by_mutual_information() -> None:
+    clauses = [["神经", "网络", "很", "大"], ["神经", "网络", "很", "好"], ["天", "很", "大"]] * 2
+    joined = candidates(clauses, least=3, information=1.5)
+    assert joined == {("神经", "网络")}
+    counts = count_with_candidates(clauses, joined)
+    assert counts["神经网络"] == 4
+    assert counts["网络"] == 0
+    rows = rank({"神经网络": 4, "很大": 4, "大": 9}, {"神经网络": 4, "很大": 90, "大": 9})
+    # As frequent, but nothing special; one character is no term.
+    assert [row.word for row in rows] == ["神经网络", "很大"]
+    assert rows[1].score == 0
+
+
+def test_texts_of_folders_and_lines(tmp_path: Path) -> None:
+    for text in TEXTS:
+        path = tmp_path / "in" / text.domain / f"{text.id}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.text, encoding="utf-8")
+    assert sorted(read_texts(tmp_path / "in"), key=lambda t: t.id) == TEXTS
+    lines = tmp_path / "in.jsonl"
+    lines.write_text(
+        '{"id": 1, "text": "好", "keywords": ["坏"]}\n\n{"text": "啊", "domain": "x"}\n'
+    )
+    assert read_texts(lines) == [Text("1", "好", ""), Text("in-3", "啊", "x")]
+    lines.write_text('{"id": 1}\n')
+    with pytest.raises(FormatError, match=r'in.jsonl:1: no "text"'):
+        read_texts(lines)
+    lines.write_text("{\n")
+    with pytest.raises(FormatError, match="not JSON"):
+        read_texts(lines)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(RhetoricaError, match="no text in it"):
+        read_texts(tmp_path / "none")
+
+
+def run(*arguments: object, input: str | None = None) -> str:
+    done = CliRunner().invoke(app, [str(a) for a in arguments], input=input)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_commands(tmp_path: Path) -> None:
+    lines = tmp_path / "in.jsonl"
+    rows = [{"id": t.id, "text": t.text, "domain": t.domain, "keywords": ["密"]} for t in TEXTS]
+    lines.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8")
+    general = tmp_path / "general.txt"
+    general.write_text("\n".join(map(" ".join, GENERAL)), "utf-8")
+    out = tmp_path / "model"
+    run("fit", lines, "--out", out, "--segmented", general, "--sweeps", 3, "--term-count", 2)
+    assert "密" not in (out / "collection.json").read_text("utf-8")
+    assert not (out / "checkpoint.npz").exists()
+    found = [json.loads(line) for line in run("keywords", out, "--to", "jsonl").splitlines()]
+    assert [row["id"] for row in found] == ["n1", "n2", "r1", "r2"]
+    assert all(1 <= len(row["keywords"]) <= 5 for row in found)
+    assert run("keywords", out, "--top", 2).splitlines()[0].startswith("n1\t")
+    [first, second] = json.loads(run("terms", out, "--to", "json"))
+    assert {first["domain"], second["domain"]} == {"计算", "农学"}
+    assert set(first["terms"][0]) == {"word", "count", "score"}
+    page = run("keywords", out, "--to", "html")
+    assert page.startswith("<!doctype html>")
+    text = tmp_path / "new.txt"
+    text.write_text("农民种水稻。\n\n学习很慢\n", "utf-8")
+    for options in ([], ["--model", out]):
+        cut = run("apply", text, *options).split("\n")
+        assert [line.replace(" ", "") for line in cut] == ["农民种水稻。", "", "学习很慢", ""]
+        assert " " in cut[0]
+    done = CliRunner().invoke(
+        app, ["fit", str(lines), "--out", "x", "--unsupervised", "--segmented", str(general)]
+    )
+    assert done.exit_code == 2
+
+
+def test_the_page_marks_terms_and_keywords(model: WordsModel) -> None:
+    page = words_html(model, title="<b>")
+    assert "<b>" not in page
+    assert "<script" not in page
+    assert page.count("<article>") == 4
+    word = model.texts[0].keywords[0].word
+    assert f'class="keyword" style="--strength:60%">{word}</mark>' in page
