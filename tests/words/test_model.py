@@ -90,7 +90,7 @@ def test_without_segmented_text() -> None:
 
 def test_candidates_by_mutual_information() -> None:
     clauses = [["神经", "网络", "很", "大"], ["神经", "网络", "很", "好"], ["天", "很", "大"]] * 2
-    joined = candidates(clauses, least=3, information=1.5)
+    joined = candidates(clauses, least=3, information=2.5)
     assert joined == {("神经", "网络")}
     counts = count_with_candidates(clauses, joined)
     assert counts["神经网络"] == 4

@@ -246,7 +246,8 @@ class Sampler:
         return np.array([0, 1 + self.domains[text], 1 + self.n_domains + text], np.int64)
 
     def _near(self, text: int) -> Longs:
-        return 1 + self.n_domains + self.neighbours.documents[text]
+        near: Longs = 1 + self.n_domains + self.neighbours.documents[text]
+        return near
 
     def words_between(self, first: int, last: int) -> Longs:
         """Return the numbers of the words of atoms first:last as they are cut."""
@@ -280,7 +281,12 @@ class Sampler:
         rows = [
             np.array(sorted(rows), np.int64).reshape(-1, 2) for rows in (self.terms, self.keywords)
         ]
-        return {"cuts": self.cuts, "held": self.held, "terms": rows[0], "keywords": rows[1]}
+        return {
+            "cuts": self.cuts.copy(),
+            "held": self.held.copy(),
+            "terms": rows[0],
+            "keywords": rows[1],
+        }
 
     def restore(self, kept: Mapping[str, NDArray[Any]]) -> None:
         """Go back to what `kept` gave."""

@@ -109,7 +109,7 @@ class HDPSampler:
     def kept(self) -> dict[str, NDArray[Any]]:
         """Return what a checkpoint needs: cuts and all counts."""
         keys, values = self.tally.items()
-        return {"cuts": self.cuts, "keys": keys, "values": values}
+        return {"cuts": self.cuts.copy(), "keys": keys, "values": values}
 
     def restore(self, kept: Mapping[str, NDArray[Any]]) -> None:
         """Go back to what `kept` gave."""
