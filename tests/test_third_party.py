@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-FOR_DEVELOPERS = {"train", "test", "docs", "compare"}
+FOR_DEVELOPERS = {"train", "test", "docs", "compare", "compare-zh"}
 
 
 def needs() -> list[str]:
