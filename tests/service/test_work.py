@@ -251,3 +251,17 @@ def test_who_leaves_just_when_it_is_their_turn_gives_the_place_back() -> None:
         assert await asyncio.wait_for(workers.run("b"), 30) == first.result()
 
     play(scene)
+
+
+def test_closing_ends_what_runs_and_what_waits() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        first = await workers.run("a")
+        tasks = [begun(workers.run("SLEEP=60")) for _ in range(3)]
+        await until(lambda: (workers.running, workers.waiting) == (1, 2))
+        await workers.close()
+        assert (workers.running, workers.waiting, workers.alive) == (0, 0, 0)
+        assert is_gone(first)
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [type(error) for error in found] == [WorkerDied] * 3
+
+    play(scene)

@@ -48,7 +48,7 @@ class Workers(Generic[T, R]):
         self._large = _Lane[T, R](max(1, limits.workers - 1))
         self._arrivals = 0
         self._mean = 1.0
-        self._failing = False
+        self._failing = self._closing = False
         self._chores: set[asyncio.Task[None]] = set()
         self._threads: ThreadPoolExecutor | None = None
 
@@ -103,19 +103,21 @@ class Workers(Generic[T, R]):
                 self._later(self._tidy(place, grace))
 
     async def close(self) -> None:
-        """End all processes; the next request would start new ones."""
+        """End all processes, and what they do; the next request would start new ones."""
+        self._closing = True
         while True:
             for place in self._places:
                 place.kill()
-            if not self._chores:
+            if not self._chores and not self.running:
                 break
-            await asyncio.wait(self._chores, timeout=0.1)  # they may start new ones
+            await asyncio.sleep(0.02)  # those who wait for a process are told that it has ended
         for place in self._places:
             if place.worker is not None:
                 await self._thread(place, self._bury, place)
         if self._threads is not None:
             self._threads.shutdown()
             self._threads = None
+        self._closing = False
 
     async def _work(self, place: _Place[T, R], item: T) -> R:
         """Have it done by the process at a place, if need be by another one after it."""
@@ -197,7 +199,7 @@ class Workers(Generic[T, R]):
                 place.kill()
                 await asyncio.wait([place.thread])
                 await self._thread(place, self._bury, place)
-        if not place.ready and not self._failing:
+        if not place.ready and not self._failing and not self._closing:
             with suppress(RhetoricaError):  # else the next request tries again, and is told
                 await self._thread(place, self._prepare, place)
         self._give_back(place)
@@ -206,6 +208,8 @@ class Workers(Generic[T, R]):
         """Have a process that can work; waits until it can."""
         if place.ready:
             return
+        if self._closing:
+            raise WorkerDied("the service is being stopped")
         place.worker = Worker(self._start, memory=self.limits.memory * 1_000_000)
         try:
             place.worker.receive()
