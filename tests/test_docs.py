@@ -19,7 +19,7 @@ from rhetorica.relations import relation_set, relation_set_names
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
-PROSE = {"decisions.md"}
+PROSE = {"decisions.md", "reliability.md"}
 """Pages without examples."""
 _SPEC = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
 assert _SPEC is not None
