@@ -180,6 +180,14 @@ def test_neural_syntax_wants_a_model_that_has_it(monkeypatch: pytest.MonkeyPatch
         load(parser="li2014", syntax="neural")
 
 
+def test_a_model_of_several_treebanks_follows_the_one_that_is_asked() -> None:
+    assert load_parser("neural", "en_neural").scheme == "gum"  # type: ignore[attr-defined]
+    follows = load_parser("neural", "en_neural", treebank="scidtb")
+    assert follows.scheme == "scidtb"  # type: ignore[attr-defined]
+    cuts = load_segmenter("neural", "en_neural", treebank="scidtb")
+    assert cuts.scheme == "scidtb"  # type: ignore[attr-defined]
+
+
 def test_an_ensemble_gets_the_front_end_that_it_was_trained_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

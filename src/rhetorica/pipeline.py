@@ -462,27 +462,42 @@ def load_parser(
     model: str | Path = DEFAULT_MODEL,
     *,
     language: str = DEFAULT,
+    treebank: str = "",
     **options: Any,
 ) -> Parser:
-    """Return a parser of documents that have the layers it needs; see `load`."""
+    """Return a parser of documents that have the layers it needs; see `load`.
+
+    ``treebank`` chooses which to follow where a model folder knows several.
+    """
     recipe = Recipe(language, parser=name, model=str(model), options=options)
-    parser: Parser = _made(recipe.offers[0], recipe.model, language, options)[0]
+    parser: Parser = _made(recipe.offers[0], recipe.model, language, options, treebank)[0]
     return parser
 
 
 def load_segmenter(
-    name: str = "crf", model: str | Path = DEFAULT_MODEL, *, language: str = DEFAULT
+    name: str = "crf",
+    model: str | Path = DEFAULT_MODEL,
+    *,
+    language: str = DEFAULT,
+    treebank: str = "",
 ) -> Segmenter:
-    """Return a segmenter of documents with tokens and syntax; see `load`."""
+    """Return a segmenter of documents with tokens and syntax; see `load_parser`."""
     recipe = Recipe(language, parser=None, segmenter=name, model=str(model))
-    segmenter: Segmenter = _made(recipe.offers[0], recipe.model, language)[0]
+    segmenter: Segmenter = _made(recipe.offers[0], recipe.model, language, None, treebank)[0]
     return segmenter
 
 
 def _made(
-    offer: Offer, model: str, language: str, options: Mapping[str, Any] | None = None
+    offer: Offer,
+    model: str,
+    language: str,
+    options: Mapping[str, Any] | None = None,
+    follow: str = "",
 ) -> tuple[Any, str]:
-    """Return a parser or segmenter with weights that are shared, and the treebank it follows."""
+    """Return a parser or segmenter with weights that are shared, and the treebank it follows.
+
+    That is ``follow``, if the model knows it.
+    """
     made = offer.made
     if not issubclass(made, store.Stored):
         return made(), model
@@ -490,12 +505,15 @@ def _made(
     with _loading:
         shared = _weights(made, config.folder.resolve())
     banks = config.treebanks
+    bank = follow if follow in banks else bank
     wanted: dict[str, Any] = {"scheme": bank} if len(banks) > 1 else {}
     if offer.reads:
         wanted["name"] = offer.name
     wanted |= {name: value for name, value in (options or {}).items() if name in offer.options}
     if offer.name == ENSEMBLE:
-        members = [_member(offer, name, model or bank, language) for name, model in shared.members]
+        members = [
+            _member(offer, name, model or bank, language, bank) for name, model in shared.members
+        ]
         shared = shared.gather(members)
     return shared.like(**wanted), bank
 
@@ -611,12 +629,12 @@ def _of_language(recipe: Recipe) -> Pipeline:
     return load(recipe)
 
 
-def _member(of: Offer, name: str, model: str, language: str) -> Any:
-    """Return a member of an ensemble."""
+def _member(of: Offer, name: str, model: str, language: str, follow: str) -> Any:
+    """Return a member of an ensemble, which follows the same treebank."""
     offers = PARSERS if "tree" in of.gives else SEGMENTERS
     if name not in offers or name == ENSEMBLE:
         raise UnknownName("member of an ensemble", name, {*offers} - {ENSEMBLE})
-    return _made(offers[name], model, language)[0]
+    return _made(offers[name], model, language, None, follow)[0]
 
 
 @cache

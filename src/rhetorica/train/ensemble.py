@@ -96,7 +96,10 @@ def gathered(
 ) -> EnsembleParser:
     """Return an ensemble without weights whose members are loaded."""
     empty = made(members=",".join(names))
-    members = [load_parser(name, model or bank, language=language) for name, model in empty.members]
+    members = [
+        load_parser(name, model or bank, language=language, treebank=bank)
+        for name, model in empty.members
+    ]
     return empty.gather(members)
 
 
@@ -161,7 +164,7 @@ def segment_evidence(
     empty = EnsembleSegmenter(settings)
     language = common_language(docs)
     members = [
-        load_segmenter(name, model or treebank.name, language=language)
+        load_segmenter(name, model or treebank.name, language=language, treebank=treebank.name)
         for name, model in empty.members
     ]
     together = empty.gather(members)
