@@ -92,7 +92,7 @@ def dependency_tables(
         ["members", "weights", "decoder", "UAS", "LAS", "LAS, classes"],
         rows,
         _gains(best, treebank.score(alone[first], coarse=False), first, ("attachment", "")),
-        best.signature(Key("attachment", "labelled", "arcs")),
+        f"`{best.signature(Key('attachment', 'labelled', 'arcs'))}`",
     )
 
 

@@ -144,7 +144,8 @@ def train_ensemble(
 ) -> EnsembleParser:
     """Learn the weights of a parser ensemble, score them honestly, write a model folder."""
     relations = treebank.relations
-    settings = replace(settings or Settings(), relations=f"{relations.name} {relations.label_name}")
+    labels = "fine" if ensemble_of(treebank) is DependencyEnsemble else relations.label_name
+    settings = replace(settings or Settings(), relations=f"{relations.name} {labels}")
     heard = hear(treebank, named(settings.members), syntax=settings.syntax, tell=tell)
     report = treebank.score(honest_parses(heard, settings))
     tell(Event("dev, halves", note=shown(report)))
