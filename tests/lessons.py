@@ -120,9 +120,12 @@ def visible(text: str) -> str:
 
 def in_range(scores: Scores | None) -> bool:
     """Tell whether all probabilities are between 0 and 1."""
-    return scores is None or all(
-        0 <= value <= 1 for name in scores.__slots__ for value in getattr(scores, name)
-    )
+    if scores is None:
+        return True
+    likely = (one.probability for row in scores.labels for one in row)
+    names = [name for name in scores.__slots__ if name != "labels"]
+    plain = (value for name in names for value in getattr(scores, name))
+    return all(0 <= value <= 1 for value in (*plain, *likely))
 
 
 def close(ours: Scores | None, theirs: Scores | None, *, within: float) -> bool:

@@ -46,7 +46,7 @@ def test_batch(texts: Path, tmp_path: Path) -> None:
     assert [parse.id for parse in parses] == ["home", "tea"]
     assert parses[0].edus == ["We stayed at home", "because it rained."]
     models = json.loads((out / "run.json").read_text())["about"]["models"]
-    assert models.keys() == {find("parser", "neural", "gum").id}
+    assert find("parser", "neural", "gum").id in models
     again = CliRunner().invoke(app, [str(texts), "--out", str(out)])
     assert again.exit_code == 1
     assert "3 of them by an earlier run" in again.stderr

@@ -340,7 +340,7 @@ batch.app(sys.argv[1:])
 
 def test_ctrl_c_in_the_middle_and_then_to_the_end(tmp_path: Path) -> None:
     texts, out = tmp_path / "texts.jsonl", tmp_path / "out"
-    rows = [{"id": str(n), "text": f"Text {n} SLEEP=0.05"} for n in range(60)]
+    rows = [{"id": str(n), "text": f"Text {n} SLEEP=0.2"} for n in range(60)]
     rows[7]["text"] += " BAD"
     texts.write_text("".join(json.dumps(row) + "\n" for row in rows))
     command = [sys.executable, "-c", COMMAND, str(texts), "--out", str(out), "--jobs", "2"]

@@ -59,7 +59,7 @@ def tree_shares(joins: Ints, votes: Floats, n_edus: int) -> Floats:
     distribution come back as they were. Joins with a part that no votes lead through get nothing.
 
     >>> joins = np.array([[0, 1, 2], [1, 2, 3], [0, 1, 3], [0, 2, 3]])
-    >>> tree_shares(joins, np.array([0.3, 0.9, 0.6, 0.2]), 3).tolist()
+    >>> tree_shares(joins, np.array([0.3, 0.9, 0.6, 0.2]), 3).round(6).tolist()
     [0.25, 0.75, 0.75, 0.25]
     """
     order = np.argsort(joins[:, 2] - joins[:, 0], kind="stable").tolist()
