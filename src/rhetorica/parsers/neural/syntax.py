@@ -54,8 +54,8 @@ class NeuralSyntax:
         if _has_syntax(doc) or not doc.text.strip():
             return doc
         pieces = self.network.tokenizer(doc.text)
-        if not len(pieces):  # nothing but control characters
-            return doc
+        if not len(pieces):  # nothing but control characters: read as an unknown word
+            pieces = self.network.tokenizer(doc.text, [doc.paragraphs[0].start])
         states = self.network.states(pieces)
         words = [Span(*token[:2]) for token in doc.tokens] or self._words(doc, pieces, states)
         starts, ends = zip(*words, strict=True)
