@@ -207,6 +207,7 @@ def test_an_ensemble_gets_the_front_end_that_it_was_trained_with(
         (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
         ours = load("en", parser=None, segmenter="ensemble", model=tmp_path / ".")
         assert (ours.syntax is None) == (syntax == "")
+        assert ours.__reduce__()[0].keywords == {"syntax": None}  # it is found again
         tmp_path = tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}_x"))
     assert asked == ["neural"]
     assert load("en", parser=None, segmenter="ensemble", syntax="blank").syntax is not None

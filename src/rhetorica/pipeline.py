@@ -256,14 +256,17 @@ class Pipeline:
         parser: Parser | None,
         segmenter: Segmenter | None,
         syntax: Language | FrontEnd | None = None,
+        *,
+        given: bool = False,
     ) -> None:
+        self._given = given  # else the recipe leads to the same front end again
         self.recipe, self.parser, self.segmenter, self.syntax = recipe, parser, segmenter, syntax
         self._annotates = recipe.reads_syntax
         self._threads = int(dict(recipe.options).get("threads", 1))
         self._language = DEFAULT if recipe.language == AUTO else recipe.language
 
     def __reduce__(self) -> tuple[Any, ...]:
-        syntax = None if self.recipe.syntax else self.syntax
+        syntax = self.syntax if self._given else None
         return partial(load, syntax=syntax), (self.recipe,)
 
     def __call__(self, text: str | Document, *, kbest: int = 1) -> Parse:
@@ -439,13 +442,14 @@ def load(
         else:
             found, _ = _made(offer, bank, code)
     nlp: Language | FrontEnd | None = None
-    if syntax is not None and not recipe.syntax:
+    given = syntax is not None and not recipe.syntax
+    if given:
         nlp = cast("Language", syntax)
     elif name := recipe.syntax or _learned_with(chosen, found):
         nlp = load_syntax(name, code)
     elif code != DEFAULT and recipe.reads_syntax:
         nlp = load_syntax(NEURAL_SYNTAX, code)
-    return Pipeline(recipe, chosen, found, nlp)
+    return Pipeline(recipe, chosen, found, nlp, given=given)
 
 
 def parse(text: str | Document, **settings: Any) -> Parse:
