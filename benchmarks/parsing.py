@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rhetorica import Document, Parse, load
-from rhetorica.corpora import read_corpus
+from rhetorica.corpora import PREDICTED_SYNTAX, read_corpus
 from rhetorica.evaluate import evaluate
 from rhetorica.pipeline import PARSERS
 from rhetorica.relations import relation_set
@@ -106,6 +106,7 @@ def main() -> None:
                 labels=relations.coarse,
                 label_name=relations.label_name,
                 corpus=f"{options.corpus}-{options.split}",
+                syntax="predicted" if options.corpus in PREDICTED_SYNTAX else "gold",
             )
             cells = [f"{100 * report[key].f1:.2f}" for key in COLUMNS]
             words = sum(len(parse.document.text.split()) for parse in golds)

@@ -17,7 +17,7 @@ from rhetorica.corpora.rstdt import read_rstdt
 from rhetorica.errors import FormatError, Mismatch, RepairWarning, RhetoricaError, UnknownName
 from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
-from rhetorica.train.treebank import read_treebank
+from rhetorica.train.treebank import Treebank, read_treebank
 
 
 def names(folder: Path, split: str) -> list[str]:
@@ -136,6 +136,7 @@ def test_unknown_relations_are_classes_of_their_own(licensed: Path) -> None:
     final = treebank.final()
     assert (len(final.train), final.dev, final.part) == (21, treebank.test, "test")
     assert final.final() is final
+    assert whose(treebank) == whose(final) == "predicted"
     with pytest.raises(RhetoricaError, match="only for rst-dt"):
         read_treebank("gum", licensed, ptb=licensed / "ptb")
 
@@ -150,6 +151,15 @@ def test_the_treebank_has_lemmas(licensed: Path) -> None:
               for doc in [parse.document] for token in doc.tokens}  # fmt: skip
     assert lemmas["said"] == "say"
     assert lemmas["was"] == "be"
+    assert whose(treebank) == "gold"
+    assert whose(treebank.automatic()) == "predicted"
+
+
+def whose(treebank: Treebank) -> str:
+    """Return whose syntax the signature of scores on the treebank's own documents names."""
+    report = treebank.score(treebank.dev)
+    fields = dict(field.split(":", 1) for field in report.table()[0].signature.split("|")[:-1])
+    return fields["syntax"]
 
 
 def test_test_documents_are_parsed_and_scored(licensed: Path, tmp_path: Path) -> None:

@@ -125,6 +125,8 @@ def test_signatures_tell_whose_syntax_it_was():
     assert "syntax" not in evaluate([gold], [Parse(doc)]).table()[0].signature
     both = evaluate([gold, gold], [gold, other]).table()[0].signature
     assert "syntax:predicted|" in both
+    ours = evaluate([gold], [gold], syntax="predicted").table()[0].signature
+    assert "syntax:predicted|" in ours
 
 
 def test_a_map_without_a_name_does_not_pass_for_none():

@@ -140,7 +140,10 @@ def test_every_shipped_model_is_whole_and_described() -> None:
         assert model.licence
         assert model.scores
         assert model.treebanks
-        assert (model.folder / "README.md").is_file()
+        card = " ".join((model.folder / "README.md").read_text("utf-8").split())
+        if model.kind in ("parser", "segmenter"):
+            # What is chosen on dev is reported on dev; weights of ensembles are learned crosswise.
+            assert "too good" in card or "scored on the other" in card, model.id
 
 
 def test_finding() -> None:

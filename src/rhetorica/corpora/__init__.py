@@ -25,6 +25,8 @@ CORPORA: dict[str, Callable[..., Iterator[Parse]]] = {
     "scidtb": read_scidtb,
     "umuc": read_umuc,
 }
+PREDICTED_SYNTAX = frozenset({"gcdt"})
+"""Corpora whose own tags and dependencies were made by a parser, not by hand."""
 
 
 def read_corpus(

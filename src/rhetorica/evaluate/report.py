@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from rhetorica.convert import SAME_UNIT, Convention
 from rhetorica.document import Document
@@ -21,6 +21,8 @@ from rhetorica.trees import DepTree, RSTTree
 
 AS_IS = "as-is"
 """The name of relation labels that are compared as they are."""
+GivenSyntax = Literal["gold", "predicted"]
+"""Where words, tags and dependencies come from: annotators, or a parser of syntax."""
 
 
 class Key(NamedTuple):
@@ -68,8 +70,8 @@ class DocumentScore:
     """The counts of one document, for each figure that applies to it.
 
     ``relations`` are labels over the arcs of the dependency trees, None without trees. ``syntax``
-    tells whether the prediction's words, tags and dependencies are those of gold ("gold") or its
-    own ("predicted"); it is empty where the prediction has none.
+    tells whether the prediction's words, tags and dependencies are gold or predicted; it is empty
+    where the prediction has none.
     """
 
     id: str
@@ -78,7 +80,7 @@ class DocumentScore:
     relations: LabelCounts | None = None
     has_same_unit: bool = False
     given_dependencies: bool = False
-    syntax: str = ""
+    syntax: GivenSyntax | Literal[""] = ""
 
 
 @dataclass(frozen=True)
@@ -228,12 +230,15 @@ def evaluate(
     label_name: str = AS_IS,
     convention: Convention = "star",
     corpus: str = "",
+    syntax: GivenSyntax = "gold",
 ) -> Report:
     """Score predicted analyses against gold ones with every metric that applies.
 
     Documents are paired by id or, where ids are missing or not unique, by order. ``labels`` maps
     relation names (fine to coarse) before they are compared, and ``label_name`` names that map in
-    signatures (a map without a name is called "custom").
+    signatures (a map without a name is called "custom"). ``syntax`` says whether words, tags and
+    dependencies of the gold documents are gold, too, or were predicted: signatures tell what a
+    parser had.
 
     Segmentation is scored for every document (inside sentences where gold has them), attachment and
     relation labels where both sides have a tree, Parseval where both trees are projective; each row
@@ -248,7 +253,7 @@ def evaluate(
     """
     mapped = cache(labels) if labels else None
     return Report(
-        tuple(_score(gold, pred, mapped, convention) for gold, pred in pair(golds, preds)),
+        tuple(_score(gold, pred, mapped, convention, syntax) for gold, pred in pair(golds, preds)),
         "custom" if labels and label_name == AS_IS else label_name,
         convention,
         corpus,
@@ -267,7 +272,7 @@ ALL_KEYS = (
 
 
 def _score(
-    gold: Parse, pred: Parse, labels: Labels | None, convention: Convention
+    gold: Parse, pred: Parse, labels: Labels | None, convention: Convention, given: GivenSyntax
 ) -> DocumentScore:
     alignment = align(gold.document, pred.document)
     found: dict[Key, Counts] = {}
@@ -276,7 +281,7 @@ def _score(
         found[Key("segmentation", variant, "starts")] = segmentation.counts(
             gold, pred, variant=variant, alignment=alignment
         )
-    syntax = _syntax(gold.document, pred.document)
+    syntax = _syntax(gold.document, pred.document, given)
     if gold.source is None or pred.source is None:
         return DocumentScore(gold.id, alignment.same_edus, found, syntax=syntax)
     found |= _parseval(gold, pred, labels, alignment)
@@ -301,8 +306,8 @@ def _score(
     )
 
 
-def _syntax(gold: Document, pred: Document) -> str:
-    """Tell whose syntax a prediction had."""
+def _syntax(gold: Document, pred: Document, given: GivenSyntax) -> GivenSyntax | Literal[""]:
+    """Tell whose syntax a prediction had, ``given`` being that of the gold document."""
 
     def of(doc: Document) -> list[tuple[object, ...]]:
         return [(t.start, t.end, t.tag, t.head, t.deprel) for t in doc.tokens if t.deprel]
@@ -310,7 +315,7 @@ def _syntax(gold: Document, pred: Document) -> str:
     known = of(pred)
     if not known:
         return ""
-    return "gold" if known == of(gold) else "predicted"
+    return given if known == of(gold) else "predicted"
 
 
 def _parseval(

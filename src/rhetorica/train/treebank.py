@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rhetorica.convert import Convention
-from rhetorica.corpora import read_corpus
+from rhetorica.corpora import PREDICTED_SYNTAX, read_corpus
 from rhetorica.corpora.own import own_relations
 from rhetorica.document import Document
 from rhetorica.errors import MissingExtra, RepairWarning, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
+from rhetorica.evaluate.report import GivenSyntax
 from rhetorica.files import digest
 from rhetorica.languages import common_language
 from rhetorica.models.store import Config
@@ -43,7 +44,8 @@ class Treebank:
     Choices are made on ``dev``; ``part`` says of which split these documents are. ``test`` is there
     only where a paper's figures are on it: `final` makes it the part that is scored. ``syntax``
     tells whose syntax the training documents have. Dev documents have the treebank's, where there
-    is one; what learns from predicted syntax is calibrated and scored with ours.
+    is one; what learns from predicted syntax is calibrated and scored with ours. ``dev_syntax``
+    says whether that of all dev (and test) documents is gold, for signatures.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Treebank:
     part: str = "dev"
     test: list[Parse] = field(default_factory=list)
     syntax: Syntax = "gold"
+    dev_syntax: GivenSyntax = "gold"
 
     def final(self) -> Treebank:
         """Return what last figures are from: all to learn from but test, which is scored.
@@ -61,15 +64,14 @@ class Treebank:
         """
         if not self.test:
             return self
-        train = [*self.train, *self.dev]
-        return Treebank(self.name, train, self.test, self.relations, "test", syntax=self.syntax)
+        return replace(self, train=[*self.train, *self.dev], dev=self.test, part="test", test=[])
 
     def automatic(self) -> Treebank:
         """Return the same documents with sentences, paragraphs and syntax of our own."""
         train, dev, test = (
             with_syntax(parses, predicted=True) for parses in (self.train, self.dev, self.test)
         )
-        return replace(self, train=train, dev=dev, test=test)
+        return replace(self, train=train, dev=dev, test=test, dev_syntax="predicted")
 
     @cached_property
     def fingerprint(self) -> str:
@@ -99,6 +101,7 @@ class Treebank:
             label_name=self.relations.label_name if coarse else "as-is",
             convention=convention,
             corpus=f"{self.name}-{self.part}{part}",
+            syntax=self.dev_syntax,
         )
 
 
@@ -128,10 +131,12 @@ def read_treebank(
     options: dict[str, Any] = {"ptb": ptb} if ptb is not None else {}
     if constituency and name == "gum":
         options["constituency"] = True
-    train, dev, last = (
-        with_syntax(read_corpus(name, folder, split, **options)) if wanted else []
+    given = [
+        list(read_corpus(name, folder, split, **options)) if wanted else []
         for split, wanted in (("train", True), ("dev", True), ("test", test))
-    )
+    ]
+    analysed = all(any(t.deprel for t in p.document.tokens) for p in (*given[1], *given[2]))
+    train, dev, last = map(with_syntax, given)
     parses = [*train, *dev, *last]
     known = own_relations(folder, parses) if name == "own" else relation_set(name)
     relations = _with_unknown(known, parses)
@@ -139,7 +144,16 @@ def read_treebank(
         nlp = _load_pipeline(Path(pipeline)) if pipeline else None
         kept = train if syntax == "both" else []
         train = [*kept, *with_syntax(train, predicted=True, nlp=nlp)]
-    return Treebank(name, train, dev, relations, test=last, syntax=syntax)
+    by_hand = analysed and name not in PREDICTED_SYNTAX
+    return Treebank(
+        name,
+        train,
+        dev,
+        relations,
+        test=last,
+        syntax=syntax,
+        dev_syntax="gold" if by_hand else "predicted",
+    )
 
 
 def _load_pipeline(folder: Path) -> Spacy:
