@@ -17,7 +17,15 @@ import rhetorica
 from rhetorica import Document, Span, Token, kernels, load
 from rhetorica.errors import InvalidDocument, InvalidRecipe, ModelError, UnknownName
 from rhetorica.models import store
-from rhetorica.pipeline import PARSERS, SEGMENTERS, Pipeline, Recipe, load_parser, load_segmenter
+from rhetorica.pipeline import (
+    PARSERS,
+    SEGMENTERS,
+    Pipeline,
+    Recipe,
+    load_parser,
+    load_segmenter,
+    models_of,
+)
 from rhetorica.text import annotate
 
 TEXT = "We stayed at home because it rained. It was late, but nobody slept."
@@ -206,12 +214,38 @@ def test_an_ensemble_gets_the_front_end_that_it_was_trained_with(
         config["settings"]["syntax"] = syntax
         (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
         ours = load("en", parser=None, segmenter="ensemble", model=tmp_path / ".")
-        assert (ours.syntax is None) == (syntax == "")
         assert ours.__reduce__()[0].keywords == {"syntax": None}  # it is found again
         tmp_path = tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}_x"))
-    assert asked == ["neural"]
+    assert asked == ["spacy", "neural"]
     assert load("en", parser=None, segmenter="ensemble", syntax="blank").syntax is not None
-    assert asked == ["neural", "blank"]
+    assert asked == ["spacy", "neural", "blank"]
+
+
+def test_the_best_syntax_that_is_installed_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = store.models
+
+    def without(*args: Any, **kwargs: Any) -> list[store.Config]:
+        return [model for model in every(*args, **kwargs) if not model.settings.get("tags")]
+
+    def kinds(**wanted: str) -> list[str]:
+        found = models_of(Recipe("en", **wanted))  # type: ignore[arg-type]
+        return [f"{model.kind} {model.name}" for model in found]
+
+    bare = ["parser li2014", "segmenter crf", "syntax spacy"]
+    if any(model.settings.get("tags") for model in every("parser", "neural", language="en")):
+        neural = "parser neural"
+        assert kinds(parser="li2014") == ["parser li2014", neural, neural]
+        assert kinds(parser="li2014", segmenter="crf")[1:] == ["segmenter crf", neural]
+        nlp = load("en", parser="li2014")
+        assert nlp.segmenter is not None
+        assert nlp.segmenter.name == "neural"
+        assert nlp("We stayed at home because it rained.").document.tokens[0].tag == "PRP"
+    assert kinds(parser="li2014", syntax="spacy") == bare
+    monkeypatch.setattr(store, "models", without)
+    assert kinds(parser="li2014") == bare
+    nlp = load("en", parser="li2014")
+    assert nlp.segmenter is not None
+    assert nlp.segmenter.name == "crf"
 
 
 def test_any_front_end_will_do() -> None:

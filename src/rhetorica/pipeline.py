@@ -46,8 +46,10 @@ DEFAULT_MODEL = "gum"
 TREEBANKS = {"en": DEFAULT_MODEL, "zh": "gcdt"}
 """The treebank that is meant where none is named, by language."""
 _SEGMENTERS = {"en": "crf", "zh": "neural"}
-"""What cuts texts for parsers without a segmenter of their own."""
+"""What cuts texts for parsers without a segmenter of their own, if syntax is not the neural one."""
 NEURAL_SYNTAX = "neural"
+SPACY_SYNTAX = "spacy"
+"""Our own spaCy pipeline, for English; other names are those of spaCy pipelines or folders."""
 ENSEMBLE = "ensemble"
 _SYNTAX: frozenset[Layer] = frozenset({"tokens", "syntax"})
 _EDUS: frozenset[Layer] = frozenset({"edus"})
@@ -139,11 +141,12 @@ class Recipe:
 
     ``language`` is "en", "zh", or "auto": each text's own, told by what it declares or looks like.
     Without a ``parser`` texts are only segmented; "auto" is the best that is installed for the
-    language and model. Without a ``segmenter``, the parser's own is used, or the CRF. ``model``
-    names a treebank (in Chinese, "gum" stands for "gcdt") or a folder, ``syntax`` what to have in
-    place of our spaCy pipeline: another one, or "neural", the syntax of the best neural model,
-    which needs no spaCy. ``options`` may hold ``threads`` (for matrix products; 1) and those of
-    the parser, such as ``beam``.
+    language and model. ``model`` names a treebank (in Chinese, "gum" stands for "gcdt") or a
+    folder. ``syntax`` is what adds words, tags and dependencies for parsers that read them:
+    "neural", the best neural model that can, "spacy", our pipeline, or the name of another one;
+    left out, it is the first of these that is installed. Without a ``segmenter``, the parser's own
+    is used, or that which goes with the syntax: neural, or crf. ``options`` may hold ``threads``
+    (for matrix products; 1) and those of the parser, such as ``beam``.
 
     >>> recipe = Recipe(parser="shift-reduce", options={"beam": 4, "samples": 0})
     >>> Recipe.from_json(recipe.to_json()) == recipe
@@ -188,7 +191,7 @@ class Recipe:
         found = [PARSERS[self.parser]] if self.parser else []
         own = found and "edus" in found[0].gives and self.segmenter in (None, self.parser)
         if not own:
-            # An English ensemble cuts with its like, others with the CRF.
+            # An English ensemble cuts with its like; see `_planned` for the others.
             default = _SEGMENTERS.get(self.language, "crf")
             default = DEFAULT_SEGMENTER if self.parser is None else default
             alike = self.parser == ENSEMBLE and self.language in (AUTO, DEFAULT)
@@ -419,9 +422,8 @@ def load(
     ``parser`` and ``segmenter`` are names of `PARSERS` and `SEGMENTERS`; "auto" is the best parser
     that is installed. ``model`` names the treebank whose conventions and relations to follow (gum:
     general text with GUM's relations, in Chinese gcdt; scidtb: abstracts), or a folder. ``syntax``
-    may be any spaCy pipeline with a tagger and a parser, or its name, in place of ours, or
-    "neural": the syntax of the best neural model that has one, which needs no spaCy. Options
-    are those of `Recipe`.
+    may be any spaCy pipeline with a tagger and a parser, or one of the names that `Recipe` has;
+    left out, the best that is installed is taken. Options are those of `Recipe`.
     """
     if isinstance(language, Recipe):
         recipe = language
@@ -431,24 +433,24 @@ def load(
     recipe = _settled(recipe)
     if syntax is not None:
         recipe.require_syntax()
-    code = DEFAULT if recipe.language == AUTO else recipe.language
+    given = syntax is not None and not recipe.syntax
+    plan = recipe if given else _planned(recipe)
+    code = _code(recipe)
     chosen: Parser | None = None
     found: Segmenter | None = None
     options, bank = dict(recipe.options), recipe.model
-    for offer in recipe.offers:
+    for offer in plan.offers:
         if "tree" in offer.gives:
             chosen, bank = _made(offer, bank, code, options)
             bank = _segmenters_bank(bank, code)
         else:
             found, _ = _made(offer, bank, code)
     nlp: Language | FrontEnd | None = None
-    given = syntax is not None and not recipe.syntax
     if given:
         nlp = cast("Language", syntax)
-    elif name := recipe.syntax or _learned_with(chosen, found):
-        nlp = load_syntax(name, code)
-    elif code != DEFAULT and recipe.reads_syntax:
-        nlp = load_syntax(NEURAL_SYNTAX, code)
+    elif plan.reads_syntax:
+        learned = [part.settings.syntax for part in (chosen, found) if _is_ensemble(part)]
+        nlp = load_syntax(_front_end(recipe, learned), code)
     return Pipeline(recipe, chosen, found, nlp, given=given)
 
 
@@ -554,12 +556,13 @@ def _missing(language: str, name: str = "") -> str:
 def models_of(recipe: Recipe) -> tuple[store.Config, ...]:
     """Return the models that a recipe takes where it is asked, without loading them.
 
-    >>> [model.id for model in models_of(Recipe(parser="li2014"))]
+    >>> [model.id for model in models_of(Recipe(parser="li2014", syntax="spacy"))]
     ['li2014_gum', 'crf_gum', 'en_syntax']
     """
     recipe = _settled(recipe)
     if recipe.language == AUTO:
         return _of_every_language(recipe)
+    recipe = _planned(recipe)
     bank, found = recipe.model, list[store.Config]()
     for offer in recipe.offers:
         if store.models(offer.kind, offer.family):
@@ -567,13 +570,13 @@ def models_of(recipe: Recipe) -> tuple[store.Config, ...]:
             found.append(config)
             found += _members_models(offer, config, bank, recipe.language)
         bank = _segmenters_bank(bank, recipe.language)
-    learned = [config.settings.get("syntax") for config in found if config.name == ENSEMBLE]
-    syntax = recipe.syntax or next(filter(None, learned), None)
-    ours = recipe.language != DEFAULT and recipe.reads_syntax
-    if syntax == NEURAL_SYNTAX or ours:
-        found.append(_neural_syntax(recipe.language))
-    elif not syntax and recipe.reads_syntax:
-        found += store.models("syntax", language=recipe.language)
+    if recipe.reads_syntax:
+        learned = [config.settings.get("syntax", "") for config in found if _is_ensemble(config)]
+        syntax = _front_end(recipe, learned)
+        if syntax == NEURAL_SYNTAX:
+            found.append(_neural_syntax(recipe.language))
+        elif syntax == SPACY_SYNTAX:
+            found += store.models("syntax", language=recipe.language)
     return tuple(found)
 
 
@@ -617,9 +620,36 @@ def _settled(recipe: Recipe) -> Recipe:
             recipe = replace(recipe, language=known.pop())
     if recipe.parser != AUTO:
         return recipe
-    code = DEFAULT if recipe.language == AUTO else recipe.language
-    best = store.find("parser", None, recipe.model, code)
+    best = store.find("parser", None, recipe.model, _code(recipe))
     return replace(recipe, parser=best.name)
+
+
+def _planned(recipe: Recipe) -> Recipe:
+    """Give a parser without a segmenter of its own the one that goes with its syntax.
+
+    Where the neural model is asked for syntax, its EDUs cost next to nothing, and are better.
+    """
+    if recipe.parser in (None, ENSEMBLE) or recipe.segmenter or len(recipe.offers) < 2:
+        return recipe
+    neural = _front_end(recipe) == NEURAL_SYNTAX
+    return replace(recipe, segmenter=DEFAULT_SEGMENTER) if neural else recipe
+
+
+def _code(recipe: Recipe) -> str:
+    """Return the language that is read first."""
+    return DEFAULT if recipe.language == AUTO else recipe.language
+
+
+def _front_end(recipe: Recipe, learned: Iterable[str] = ()) -> str:
+    """Return the syntax of a recipe: named there, what ensembles learned with, or the best."""
+    code = _code(recipe)
+    plain = SPACY_SYNTAX if code == DEFAULT else NEURAL_SYNTAX
+    best = NEURAL_SYNTAX if _tagging(code) else plain
+    return recipe.syntax or next((name or plain for name in learned), best)
+
+
+def _is_ensemble(part: Any) -> bool:
+    return part is not None and part.name == ENSEMBLE
 
 
 def _segmenters_bank(bank: str, language: str) -> str:
@@ -646,12 +676,6 @@ def _weights(made: Any, folder: Path) -> Any:
     return made.load(folder)
 
 
-def _learned_with(*parts: Any) -> str:
-    """Return the front end that the weights of an ensemble were learned with, if it names one."""
-    ours = [part.settings.syntax for part in parts if part is not None and part.name == ENSEMBLE]
-    return next(filter(None, ours), "")
-
-
 def front_end(language: str) -> FrontEnd | None:
     """Return what adds words and syntax for our parsers where that is not a language's own.
 
@@ -663,7 +687,11 @@ def front_end(language: str) -> FrontEnd | None:
 
 
 def load_syntax(name: str, language: str = DEFAULT) -> Language | FrontEnd:
-    """Return what adds syntax: "neural", or a spaCy pipeline by its name or folder."""
+    """Return what adds syntax: "neural", "spacy", or a spaCy pipeline by its name or folder."""
+    if name == SPACY_SYNTAX:
+        if language != DEFAULT:
+            raise ModelError(f"our spaCy pipeline reads English, not {language!r}: leave it out")
+        return LANGUAGES[language].front_end
     if name != NEURAL_SYNTAX:
         return _spacy(name)
     from rhetorica.parsers.neural import NeuralParser
@@ -675,10 +703,15 @@ def load_syntax(name: str, language: str = DEFAULT) -> Language | FrontEnd:
     return NeuralSyntax(parser.network, language).pipe
 
 
+def _tagging(language: str) -> list[store.Config]:
+    """Return the neural models that have syntax."""
+    known = store.models("parser", "neural", language=language)
+    return [found for found in known if found.settings.get("tags")]
+
+
 def _neural_syntax(language: str) -> store.Config:
     """Return the best neural model that has syntax."""
-    known = store.models("parser", "neural", language=language)
-    able = [found for found in known if found.settings.get("tags")]
+    able = _tagging(language)
     if not able:
         package = f"rhetorica-{language}"
         raise ModelError(

@@ -23,6 +23,7 @@ from rhetorica.cli.options import (
     ModelName,
     ParserName,
     SegmenterName,
+    SyntaxName,
 )
 from rhetorica.errors import RhetoricaError
 from rhetorica.pipeline import AUTO, DEFAULT_MODEL, DEFAULT_PARSER, Recipe
@@ -47,6 +48,7 @@ def batch(
     parser: ParserName = DEFAULT_PARSER,
     model: ModelName = DEFAULT_MODEL,
     segmenter: SegmenterName = None,
+    syntax: SyntaxName = None,
     segment_only: Annotated[bool, typer.Option("--segment-only", help="Stop after EDUs.")] = False,
     kbest: Annotated[int, typer.Option(min=1, help="Also keep the K best trees (in jsonl).")] = 1,
     to: Annotated[
@@ -108,7 +110,7 @@ def batch(
     Example: `rhetorica batch texts/ --out parsed`
     """
     chosen = None if segment_only else parser
-    recipe = Recipe(language, chosen, segmenter, model)
+    recipe = Recipe(language, chosen, segmenter, model, syntax)
     work = Work(recipe, to, kbest)
     found = Inputs(inputs, from_, text_column, id_column, leave_out=out)
     try:

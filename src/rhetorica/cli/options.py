@@ -9,7 +9,14 @@ import typer
 
 from rhetorica.corpora import CORPORA
 from rhetorica.formats import FORMATS
-from rhetorica.pipeline import AUTO, PARSERS, SEGMENTERS, TREEBANKS
+from rhetorica.pipeline import (
+    AUTO,
+    NEURAL_SYNTAX,
+    PARSERS,
+    SEGMENTERS,
+    SPACY_SYNTAX,
+    TREEBANKS,
+)
 from rhetorica.relations import RelationSet, read_relation_set, relation_set, relation_set_names
 
 FORMATS_EPILOG = "Formats:\n\n" + "\n\n".join(
@@ -68,7 +75,19 @@ SegmenterName = Annotated[
     typer.Option(
         "--segmenter",
         metavar="NAME",
-        help=f"One of {', '.join(SEGMENTERS)}; else the parser's own, or crf.",
+        help=f"One of {', '.join(SEGMENTERS)}; else the parser's own, or what goes with the "
+        "syntax: neural, or crf.",
+    ),
+]
+SyntaxName = Annotated[
+    str | None,
+    typer.Option(
+        "--syntax",
+        metavar="NAME",
+        help=f"Tags and dependencies for parsers that read them: {NEURAL_SYNTAX} (the better one; "
+        f"the default where the package rhetorica-en is installed), {SPACY_SYNTAX} (ours, the "
+        "faster one), or a spaCy pipeline.",
+        show_default=False,
     ),
 ]
 OutPlace = Annotated[

@@ -20,6 +20,7 @@ from rhetorica.cli.options import (
     Quiet,
     SegmenterName,
     Strict,
+    SyntaxName,
     TextFormat,
     Texts,
 )
@@ -43,6 +44,7 @@ def parse(
     parser: ParserName = DEFAULT_PARSER,
     model: ModelName = DEFAULT_MODEL,
     segmenter: SegmenterName = None,
+    syntax: SyntaxName = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -89,7 +91,7 @@ def parse(
         options = {"beam": beam, "samples": 0}
     if votes is not None:
         options["samples"] = votes
-    recipe = Recipe(language, parser, segmenter, model, options=options)
+    recipe = Recipe(language, parser, segmenter, model, syntax, options)
     files = text_files(inputs, from_, edus=edus, pattern=pattern)
     sink = Sink.of(to, out, TREE, len(files), view=view, force=force)
     if quiet:

@@ -18,6 +18,7 @@ from rhetorica.cli.options import (
     Pattern,
     Quiet,
     Strict,
+    SyntaxName,
     TextFormat,
     Texts,
 )
@@ -36,6 +37,7 @@ def segment(
         str, typer.Option(metavar="NAME", help=f"One of {', '.join(SEGMENTERS)}.")
     ] = DEFAULT_SEGMENTER,
     model: ModelName = DEFAULT_MODEL,
+    syntax: SyntaxName = None,
     to: Annotated[
         Literal["edus", "json", "jsonl", "tok"] | None,
         typer.Option(help="Output format; edus unless --out tells another.", show_default=False),
@@ -59,6 +61,6 @@ def segment(
     sink = Sink.of(to, out, "edus", len(files), force=force)
     if quiet:
         warnings.simplefilter("ignore", LanguageWarning)
-    recipe = Recipe(language, parser=None, segmenter=segmenter, model=model)
+    recipe = Recipe(language, parser=None, segmenter=segmenter, model=model, syntax=syntax)
     job = Job(recipe, from_, strict=strict)
     analyse(job, files, count_of(jobs), sink, quiet=quiet)
