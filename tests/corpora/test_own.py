@@ -10,8 +10,8 @@ import pytest
 from rhetorica import save
 from rhetorica.corpora import read_corpus
 from rhetorica.corpora.own import own_relations, read_own
-from rhetorica.errors import FormatError
-from rhetorica.train.treebank import read_treebank
+from rhetorica.errors import FormatError, RhetoricaError
+from rhetorica.train.treebank import left_out, read_treebank
 
 TREES = Path(__file__).resolve().parents[2] / "examples" / "trees"
 
@@ -37,6 +37,15 @@ def test_relations_are_those_that_occur_or_in_the_classes_of_a_file(tmp_path: Pa
     assert treebank.relations.coarse("joint-list") == "joint"
     assert len(treebank.train) == 2
     assert treebank.dev[0].document.tokens  # syntax was added
+
+
+def test_training_documents_can_be_left_out() -> None:
+    train = list(read_own(TREES, "train"))
+    assert [parse.id for parse in left_out(train, ["gard*"])] == ["kettle"]
+    with pytest.raises(RhetoricaError, match=r"named 'GUM_\*'.*such as garden, kettle"):
+        left_out(train, ["GUM_*"])
+    with pytest.raises(RhetoricaError, match="all training documents"):
+        left_out(train, ["garden", "k*"])
 
 
 @pytest.mark.parametrize(("folder", "message"), [("nowhere", "no such folder"), (".", "train")])

@@ -101,6 +101,8 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
             None,
         ),
     }
+    help = "Leave out training documents of such names, as 'GUM_fiction_*'; may be repeated."
+    own["without"] = (Annotated[list[str] | None, typer.Option(metavar="GLOB", help=help)], None)
     help = "Folder of the Penn Treebank: its trees are the syntax of RST-DT's documents."
     own["ptb"] = (Annotated[Path | None, typer.Option(metavar="DIR", help=help)], None)
     if row.kind == "parser":
@@ -122,6 +124,7 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
             pipeline=given["pipeline"],
             ptb=given["ptb"],
             constituency=any(getattr(one, "phrases", False) for one in tries),
+            without=given["without"] or (),
         )
         say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
         extra = {name: given[name] for name in ("coarse", "resume") if name in given}

@@ -9,6 +9,7 @@ import warnings
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -114,6 +115,7 @@ def read_treebank(
     ptb: Path | str | None = None,
     constituency: bool = False,
     test: bool = False,
+    without: Iterable[str] = (),
 ) -> Treebank:
     """Read a treebank; where it has no syntax of its own, ours is added.
 
@@ -122,7 +124,8 @@ def read_treebank(
     folder of another syntax pipeline to predict it: ours has learned from GUM's training documents,
     and makes fewer mistakes there than it will make elsewhere. ``ptb`` is the folder of the Penn
     Treebank, whose trees are RST-DT's syntax; ``constituency`` asks for phrase structures, ``test``
-    for the documents of the test split. Relations that the treebank's inventory does not have are
+    for the documents of the test split. Training documents whose names match a pattern of
+    ``without`` are left out. Relations that the treebank's inventory does not have are
     classes of their own, and a `RepairWarning` names them; those of your own trees (``own``) are
     what occurs, in the classes of ``relations.tsv`` in their folder.
     """
@@ -135,6 +138,7 @@ def read_treebank(
         list(read_corpus(name, folder, split, **options)) if wanted else []
         for split, wanted in (("train", True), ("dev", True), ("test", test))
     ]
+    given[0] = left_out(given[0], without)
     analysed = all(any(t.deprel for t in p.document.tokens) for p in (*given[1], *given[2]))
     train, dev, last = map(with_syntax, given)
     parses = [*train, *dev, *last]
@@ -154,6 +158,22 @@ def read_treebank(
         syntax=syntax,
         dev_syntax="gold" if by_hand else "predicted",
     )
+
+
+def left_out(parses: Sequence[Parse], patterns: Iterable[str]) -> list[Parse]:
+    """Return the documents whose names match none of the patterns, such as ``GUM_fiction_*``."""
+    kept = list(parses)
+    for pattern in patterns:
+        found = len(kept)
+        kept = [parse for parse in kept if not fnmatchcase(parse.id, pattern)]
+        if len(kept) == found:
+            raise RhetoricaError(
+                f"no training document is named {pattern!r}: they are such as "
+                f"{', '.join(parse.id for parse in parses[:3])}"
+            )
+    if parses and not kept:
+        raise RhetoricaError("all training documents are left out")
+    return kept
 
 
 def _load_pipeline(folder: Path) -> Spacy:
