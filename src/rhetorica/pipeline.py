@@ -449,7 +449,8 @@ def load(
     if given:
         nlp = cast("Language", syntax)
     elif plan.reads_syntax:
-        learned = [part.settings.syntax for part in (chosen, found) if _is_ensemble(part)]
+        parts: tuple[Any, ...] = (chosen, found)
+        learned = [part.settings.syntax for part in parts if _is_ensemble(part)]
         nlp = load_syntax(_front_end(recipe, learned), code)
     return Pipeline(recipe, chosen, found, nlp, given=given)
 
