@@ -22,6 +22,7 @@ from rhetorica.corpora import PREDICTED_SYNTAX, read_corpus
 from rhetorica.evaluate import evaluate
 from rhetorica.pipeline import PARSERS
 from rhetorica.relations import relation_set
+from rhetorica.text.layout import as_written
 
 COLUMNS = (
     ("segmentation", "all", "starts"),
@@ -43,19 +44,12 @@ def raw_texts(golds: list[Parse]) -> dict[str, list[str]]:
             "raw text": distributed,
             "raw text, one line": [" ".join(text.split()) for text in distributed],
         }
-    written = [
-        "\n\n".join("".join(_sentences(doc, start, end)) for start, end in doc.paragraphs)
-        for doc in docs
-    ]
+    written = [as_written(doc) for doc in docs]
     return {
         "raw text": written,
         "raw text, one line": [text.replace("\n\n", "") for text in written],
         "raw text, spaced": distributed,
     }
-
-
-def _sentences(doc: Document, start: int, end: int) -> list[str]:
-    return [doc.text[a:b] for a, b in doc.sentences if start <= a < end]
 
 
 def main() -> None:

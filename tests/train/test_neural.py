@@ -170,7 +170,12 @@ def test_a_short_run_leaves_a_model(trained: tuple[Path, Result]) -> None:
     config = Config.read(out / "model")
     assert config.check() == out / "model"
     assert (config.kind, config.name, config.relations) == ("parser", "neural", "gum fine")
-    assert {"S", "N", "F", "seg", "ud_las", "las"} <= set(config.scores)
+    assert {"raw", "span", "full", "las", "segmentation"} <= set(config.scores)
+    card = (out / "model" / "README.md").read_text("utf-8")
+    for part in ("| gum-dev, raw text |", "| scidtb-dev, gold EDUs", "edus:predicted", "ud_las"):
+        assert part in card
+    (row,) = (line for line in card.splitlines() if line.startswith("| gum-dev, gold EDUs"))
+    assert f"| - | {config.scores['span']:.2f} |" in row
     parse = load_parser("neural", str(out / "model"))(Document(" ".join(LESSONS[0][0])))
     assert parse.tree.n_edus == len(parse.edus) > 0
 

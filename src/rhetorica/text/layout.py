@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal
 
-from rhetorica.document import Span
+from rhetorica.document import Document, Span
 
 Break = Literal["hard", "soft", "open"]
 
@@ -82,6 +82,24 @@ def soften_line_breaks(text: str) -> str:
         if kind == "soft":
             characters[offset] = " "
     return "".join(characters)
+
+
+def as_written(doc: Document) -> str:
+    """Return the text of a treebank's document as one writes it.
+
+    Chinese has no space between sentences, and here a blank line between paragraphs; other texts
+    are as they are.
+
+    >>> sentences, whole = (Span(0, 4), Span(5, 8)), (Span(0, 8),)
+    >>> as_written(Document("下雨了。 走吧！", (), (), sentences, whole, language="zh"))
+    '下雨了。走吧！'
+    """
+    if doc.language != "zh":
+        return doc.text
+    return "\n\n".join(
+        "".join(doc.text[a:b] for a, b in doc.sentences if start <= a < end)
+        for start, end in doc.paragraphs
+    )
 
 
 def find_paragraphs(text: str) -> tuple[Span, ...]:
