@@ -16,7 +16,7 @@ from hypothesis import given, settings
 
 from lessons import ODD, TEXTS, in_threads, sentences, visible
 from rhetorica import Document, Parse, Span
-from rhetorica.errors import ModelError, UnknownName
+from rhetorica.errors import ModelError, UnknownLanguage, UnknownName
 from rhetorica.models.store import models
 from rhetorica.pipeline import SEGMENTERS, load, load_segmenter, segment, segment_all
 from rhetorica.segmenters.boundaries import cut
@@ -166,8 +166,16 @@ def test_any_text(name: str, text: str) -> None:
 @settings(max_examples=8)
 @given(documents())
 def test_nothing_is_lost(name: str, doc: Document) -> None:
-    found = segment(Document(doc.text), segmenter=name)
+    # Declared, since four different Chinese characters by chance are a text in Chinese.
+    found = segment(Document(doc.text, language="en"), segmenter=name)
     assert visible("".join(found.edu_texts)) == visible(doc.text)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if "zh" not in SEGMENTERS[n].languages])
+def test_what_looks_chinese_is_refused_by_those_who_do_not_know_it(name: str) -> None:
+    with pytest.raises(UnknownLanguage, match=r"looks like Chinese .* if it is not .* 'en'"):
+        segment("下雨了 漢", segmenter=name)
+    assert segment("下雨了", segmenter=name).text == "下雨了"  # too little to tell
 
 
 def test_eight_threads_give_the_same_answers(name: str, alone: list[Parse]) -> None:
