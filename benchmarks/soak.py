@@ -1,22 +1,30 @@
 """A service under mixed clients for a while: every answer right or a clear refusal, nothing lost.
 
-    python benchmarks/soak.py --minutes 10
+    python benchmarks/soak.py --minutes 5
+    python benchmarks/soak.py --minutes 60 --pause 2
 
 Starts a service on this machine and, until time is up, sends to it from several clients at once:
 small texts (whose parse is compared with that of the parser), large ones, batches, broken files,
 requests that are too large, not JSON or from foreign pages, clients that leave in the middle, that
 send a byte at a time, that open connections and say nothing, that do not read their answer; and
-kills worker processes. Prints what came of each, latencies, and how memory went. The exit status is
-1 if an answer was wrong, or the service did not answer as it should.
+kills worker processes. Small requests are sent by themselves first, then beside large ones, then
+beside everything, in turns, so that a busy machine is equally busy for all three. With ``--pause``
+clients wait so many seconds, on average and some of them longer, before they ask again.
+
+Prints the tables of docs/reliability.md: latencies, what came of each kind of request, and how
+memory went. The exit status is 1 if an answer was wrong, or the service did not answer as it
+should.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -43,15 +51,34 @@ SENTENCES = (
 JSON = {"content-type": "application/json"}
 FINE = {200}
 REFUSED = {400, 408, 413, 421, 403, 422, 429}
+SETTINGS = {
+    "nothing": ("small", "health"),
+    "large ones": ("small", "large", "health"),
+    "all kinds": (
+        "small", "large", "batch", "hostile", "leave", "dawdle", "deaf", "kill", "health",
+    ),
+}  # fmt: skip
+"""What small requests are sent beside."""
+CROWD = {
+    "small": 3, "large": 2, "batch": 1, "hostile": 2, "leave": 1, "dawdle": 20, "deaf": 2,
+    "kill": 1, "health": 1,
+}  # fmt: skip
+PAUSES = {"small": 1, "health": 0, "large": 10, "kill": 20}
+"""How much longer than others some clients wait; all that are not named, 4 times."""
+TURN = 120
+"""Seconds of each setting, before the next one has its turn."""
 
 
 class Soak:
     """What is sent, and what came of it."""
 
-    def __init__(self, port: int, pid: int, right: dict[str, Any]) -> None:
-        self.port, self.pid, self.right = port, pid, right
-        self.end = 0.0
+    def __init__(self, port: int, pid: int, right: dict[str, Any], pause: float) -> None:
+        self.port, self.pid, self.right, self.pause = port, pid, right, pause
         self.lock = threading.Lock()
+        self.setting = ""
+        self.kinds: tuple[str, ...] = ()
+        self.busy = 0
+        self.is_over = False
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.wrong: list[str] = []
@@ -62,6 +89,7 @@ class Soak:
             self.counts[kind][outcome] += 1
             if seconds >= 0:
                 self.seconds[kind].append(seconds)
+                self.seconds[f"{kind} beside {self.setting}"].append(seconds)
 
     def fail(self, kind: str, why: str) -> None:
         """Keep what must not be."""
@@ -105,7 +133,7 @@ class Soak:
 
     def large(self, rng: random.Random) -> None:
         """Parse a long text: done, or refused because it takes too long or too many wait."""
-        text = " ".join(rng.choices(SENTENCES, k=rng.choice((400, 3000))))
+        text = " ".join(rng.choices(SENTENCES, k=3000 if rng.random() < 0.1 else 400))
         answer = self.ask(
             "large", "/api/parse", json.dumps({"content": text}).encode(), FINE | {422, 429, 503}
         )
@@ -207,11 +235,34 @@ class Soak:
             connection.close()
         time.sleep(0.2)
 
-    def client(self, what: Callable[[random.Random], None], seed: int) -> None:
-        """Do one thing again and again."""
+    def client(self, kind: str, seed: int) -> None:
+        """Do one thing again and again, whenever it is its turn."""
         rng = random.Random(seed)
-        while time.monotonic() < self.end:
-            what(rng)
+        what: Callable[[random.Random], None] = getattr(self, kind)
+        while not self.is_over:
+            if kind not in self.kinds:
+                time.sleep(0.1)
+                continue
+            with self.lock:
+                self.busy += 1
+            try:
+                what(rng)
+            finally:
+                with self.lock:
+                    self.busy -= 1
+            if self.pause:
+                longest = time.monotonic() + self.pause * PAUSES.get(kind, 4) * rng.uniform(0, 2)
+                while time.monotonic() < longest and kind in self.kinds:
+                    time.sleep(0.05)
+
+    def turn(self, setting: str, seconds: float) -> None:
+        """Let clients loose for a while, then wait until all have their answer."""
+        self.setting, self.kinds = setting, SETTINGS[setting]
+        time.sleep(seconds)
+        self.kinds = ()
+        late = time.monotonic() + 200
+        while self.busy and time.monotonic() < late:
+            time.sleep(0.1)
 
     def _open(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
@@ -241,16 +292,86 @@ def _children(pid: int) -> list[int]:
 
 
 def memory(pid: int) -> float:
-    """Return the memory of a process, in MB."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(r"VmRSS:\s+(\d+)", status)
-    return int(found[1]) / 1000 if found else 0.0
+    """Return the memory of a process, in MB; 0 if it is no more."""
+    with suppress(OSError):
+        found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+        return int(found[1]) / 1000 if found else 0.0
+    return 0.0
+
+
+class Watch:
+    """Looks now and then how much memory there is in use, and how busy the machine is."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.own: list[float] = []
+        self.workers: list[float] = []
+        self.loads: list[float] = []
+        self.is_over = threading.Event()
+
+    def run(self) -> None:
+        """Look every ten seconds."""
+        while not self.is_over.wait(10):
+            self.own.append(memory(self.pid))
+            self.workers.append(max(map(memory, _children(self.pid)), default=0.0))
+            self.loads.append(os.getloadavg()[0])
+
+    def table(self) -> str:
+        """Tell of the first and the second half."""
+        rows = ["| memory, MB | first half | second half |", "|---|---:|---:|"]
+        for name, sizes in (("the service", self.own), ("largest worker", self.workers)):
+            half = len(sizes) // 2
+            parts = (sizes[:half] or sizes, sizes[half:])
+            cells = [f"{median(part):.0f}, at most {max(part):.0f}" for part in parts]
+            rows.append(f"| {name} | {cells[0]} | {cells[1]} |")
+        return "\n".join(rows)
+
+
+def at(seconds: list[float], share: float) -> float:
+    """Return a quantile, of which there need not be many."""
+    ordered = sorted(seconds)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def shown(seconds: float) -> str:
+    """Write a latency."""
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def latencies(soak: Soak) -> str:
+    """Tell how long small requests and questions after health took, beside what."""
+    rows = [
+        "| | beside | number | p50 | p95 | p99 | p99 / p50 |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for kind in ("small", "health"):
+        for setting in SETTINGS:
+            if found := soak.seconds[f"{kind} beside {setting}"]:
+                marks = [at(found, share) for share in (0.5, 0.95, 0.99)]
+                cells = " | ".join(map(shown, marks))
+                ratio = marks[2] / marks[0]
+                rows.append(f"| {kind} | {setting} | {len(found):,} | {cells} | {ratio:.1f} |")
+    return "\n".join(rows)
+
+
+def outcomes(soak: Soak) -> str:
+    """Tell what came of each kind of request."""
+    rows = ["| kind | what came of it | p50 | p99 |", "|---|---|---:|---:|"]
+    for kind in CROWD:
+        counts = ", ".join(
+            f"{number:,} x {name}" for name, number in sorted(soak.counts[kind].items())
+        )
+        found = soak.seconds[kind]
+        cells = f"{shown(at(found, 0.5))} | {shown(at(found, 0.99))}" if found else "|"
+        rows.append(f"| {kind} | {counts} | {cells} |")
+    return "\n".join(rows)
 
 
 def main() -> int:
     """Run it."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--minutes", type=float, default=60)
+    options.add_argument("--pause", type=float, default=0, help="seconds between two requests")
     options.add_argument("--timeout", type=float, default=20, help="of the service, in seconds")
     options.add_argument("--seed", type=int, default=0)
     given = options.parse_args()
@@ -259,57 +380,52 @@ def main() -> int:
     right = {text: json.loads(json.dumps(to_dict(nlp(Document(text))))) for text in texts}
     command = [sys.executable, "-m", "rhetorica.cli", "serve", "--port", "0"]
     command += ["--timeout", str(given.timeout), "--workers", "2"]
-    log = subprocess.PIPE
-    process = subprocess.Popen(command, stderr=log, text=True)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     port = re.search(r":(\d+) ", process.stderr.readline())
     if port is None:
         raise SystemExit("the service did not start")
     said: list[str] = []
     threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True).start()
-    soak = Soak(int(port[1]), process.pid, right)
-    soak.small(random.Random(0))  # loads the model
+    soak = Soak(int(port[1]), process.pid, right, given.pause)
+    soak.small(random.Random(0))  # waits until the model is loaded
     soak.counts.clear()
     soak.seconds.clear()
-    crowd = {
-        soak.small: 3, soak.large: 2, soak.batch: 1, soak.hostile: 2, soak.leave: 1,
-        soak.dawdle: 20, soak.deaf: 2, soak.kill: 1, soak.health: 1,
-    }  # fmt: skip
-    soak.end = time.monotonic() + 60 * given.minutes
+    watch = Watch(process.pid)
+    looking = threading.Thread(target=watch.run)
+    kinds = [kind for kind, times in CROWD.items() for _ in range(times)]
     threads = [
-        threading.Thread(target=soak.client, args=(what, 100 * given.seed + number))
-        for number, what in enumerate(what for what, times in crowd.items() for _ in range(times))
+        threading.Thread(target=soak.client, args=(kind, 100 * given.seed + number))
+        for number, kind in enumerate(kinds)
     ]
-    for thread in threads:
+    for thread in [looking, *threads]:
         thread.start()
-    sizes = []
-    while time.monotonic() < soak.end:
-        time.sleep(min(10, 6 * given.minutes))
-        sizes.append(memory(process.pid))
+    end = time.monotonic() + 60 * given.minutes
+    turn = min(TURN, 60 * given.minutes / len(SETTINGS))
+    for setting in itertools.cycle(SETTINGS):
+        soak.turn(setting, min(turn, max(1.0, end - time.monotonic())))
+        if time.monotonic() >= end and setting == list(SETTINGS)[-1]:
+            break
+    soak.is_over = True
     for thread in threads:
         thread.join()
+    watch.is_over.set()
+    looking.join()
     soak.small(random.Random(1))
     alive = process.poll() is None
     process.terminate()
     process.wait(60)
-    for kind, outcomes in sorted(soak.counts.items()):
-        seconds = sorted(soak.seconds[kind])
-        times = ""
-        if seconds:
-            at = [
-                seconds[min(len(seconds) - 1, int(share * len(seconds)))] for share in (0.95, 0.99)
-            ]
-            times = f"  p50 {median(seconds):.3f} s, p95 {at[0]:.3f} s, p99 {at[1]:.3f} s"
-        counts = ", ".join(f"{number} x {name}" for name, number in sorted(outcomes.items()))
-        print(f"{kind:8} {counts}{times}")
-    half = len(sizes) // 2
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
-        f"memory of the service itself: {max(sizes[:half] or sizes):.0f} MB at most in the first "
-        f"half, {max(sizes[half:]):.0f} MB in the second; {len(said)} lines in its log"
+        f"{given.minutes:g} minutes, pause {given.pause:g} s, two workers and a spare one; load "
+        f"{median(watch.loads or [0.0]):.1f} on {os.cpu_count()} cores, of which the service had "
+        f"{(used.ru_utime + used.ru_stime) / (60 * given.minutes):.2f} cores.\n"
     )
+    print("\n\n".join([latencies(soak), outcomes(soak), watch.table()]))
     for line in [*soak.wrong[:20], *said[:20]]:
         print("  " + line.rstrip())
-    print("it answered to the end" if alive else "THE SERVICE ENDED")
+    print(f"\n{len(soak.wrong)} wrong answers, {len(said)} lines in the log of the service, which")
+    print("answered to the end." if alive else "ENDED.")
     return int(bool(soak.wrong) or not alive)
 
 

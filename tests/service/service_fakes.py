@@ -36,6 +36,13 @@ def start() -> Callable[[str], str]:
     return do
 
 
+def start_unless(hold: str) -> Callable[[str], str]:
+    """Start as soon as a file is not there."""
+    while Path(hold).exists():
+        time.sleep(0.02)
+    return do
+
+
 def start_badly() -> Callable[[str], str]:
     raise RhetoricaError("no such model")
 

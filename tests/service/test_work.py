@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,14 @@ import pytest
 from rhetorica.errors import RhetoricaError
 from rhetorica.service.limits import Limits, OutOfMemory, TooBusy, TooSlow, WorkerDied
 from rhetorica.service.work import Workers
-from service_fakes import start, start_badly, start_never
+from service_fakes import start, start_badly, start_never, start_unless
 
 Scene = Callable[[Workers[str, str]], Awaitable[None]]
 
 
 def play(scene: Scene, begin: Any = start, **limits: Any) -> None:
     """Do something with workers, in an event loop of its own; then they end."""
-    limits = {"workers": 1, "seconds": 30.0, "memory": 0, **limits}
+    limits = {"workers": 1, "spare": 0, "seconds": 30.0, "memory": 0, **limits}
 
     async def whole() -> None:
         workers: Workers[str, str] = Workers(begin, Limits(**limits))
@@ -174,6 +175,72 @@ def test_small_requests_do_not_wait_for_large_ones(tmp_path: Path) -> None:
         large[2].cancel()
 
     play(scene, workers=2)
+
+
+def test_a_spare_process_takes_the_place_of_one_that_ends(tmp_path: Path) -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        workers.warm()
+        await until(lambda: workers.alive == 2)
+        first = await workers.run("a")
+        # While another one starts, which takes long:
+        (tmp_path / "hold").touch()
+        with pytest.raises(TooSlow):
+            await workers.run("SLEEP=60", large=True)
+        second = await workers.run("b")
+        assert second != first
+        assert (workers.alive, workers.running, workers.status) == (1, 0, "ok")
+        (tmp_path / "hold").unlink()
+        await until(lambda: workers.alive == 2)
+        (tmp_path / "hold").touch()
+        third = await workers.run(f"KILL-ONCE={tmp_path / 'killed'}")
+        assert third not in (first, second)
+        assert workers.alive == 1
+        (tmp_path / "hold").unlink()
+        await until(lambda: workers.alive == 2)
+        assert workers.replaced == 2
+        # They stand in for each other, they do not work at the same time.
+        both = [begun(workers.run("SLEEP=0.3")) for _ in range(2)]
+        await until(lambda: workers.running == 1)
+        assert workers.waiting == 1
+        assert await both[0] == await both[1]
+
+    play(scene, partial(start_unless, str(tmp_path / "hold")), spare=1, seconds=2.0)
+
+
+def test_an_idle_process_that_dies_is_replaced() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        workers.warm()
+        await until(lambda: workers.alive == 2)
+        first = await workers.run("a")
+        os.kill(int(first), 9)
+        await until(lambda: workers.alive == 1)
+        second = await workers.run("b")
+        await until(lambda: workers.alive == 2)
+        assert (second == first, workers.replaced) == (False, 1)
+
+    play(scene, spare=1)
+
+
+def test_large_requests_leave_the_last_process_that_works_to_small_ones(tmp_path: Path) -> None:
+    hold = tmp_path / "hold"
+
+    async def scene(workers: Workers[str, str]) -> None:
+        workers.warm()
+        await until(lambda: workers.alive == 2)
+        hold.touch()
+        os.kill(int(await workers.run("a")), 9)
+        await until(lambda: workers.alive == 1)
+        large = begun(workers.run("SLEEP=60", large=True))
+        await until(lambda: workers.waiting == 1)
+        small = [await workers.run("b") for _ in range(3)]
+        assert (workers.waiting, workers.running, large.done()) == (1, 0, False)
+        hold.unlink()
+        await until(lambda: workers.running == 1)
+        await workers.run("c")
+        assert (len(set(small)), large.done()) == (1, False)
+        large.cancel()
+
+    play(scene, partial(start_unless, str(hold)), workers=2)
 
 
 def test_the_order_of_arrival_is_kept() -> None:

@@ -30,6 +30,10 @@ def serve(
             "requests wait for large ones.",
         ),
     ] = None,
+    spare: Annotated[
+        int,
+        typer.Option(min=0, help="More processes that take the place of one that has ended."),
+    ] = Limits().spare,
     timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds that a request may take.")
     ] = Limits().seconds,
@@ -73,6 +77,7 @@ def serve(
         memory=memory,
         connections=max_connections,
         workers=workers or Limits().workers,
+        spare=spare,
     )
     if not is_loopback(host):
         who = "whoever listens on the way can read texts and token" if token else "anybody can ask"

@@ -20,9 +20,9 @@ class Limits:
     batch (413), ``upload_seconds`` to send a request (408), ``seconds`` to work on it (422),
     ``memory`` of a worker process in MB, 0 for any (413), ``workers`` requests at a time with
     ``queue`` more waiting of those that have up to ``small_bytes``, and as many of those that have
-    more, each for up to ``wait_seconds`` (429), ``connections`` at a time (one that is idle is
-    closed for a new one), ``idle_seconds`` for a connection without a request, or whose answer is
-    not read.
+    more, each for up to ``wait_seconds`` (429), ``spare`` processes more than that, to take the
+    place of one that has ended, ``connections`` at a time (one that is idle is closed for a new
+    one), ``idle_seconds`` for a connection without a request, or whose answer is not read.
     """
 
     max_bytes: int = 16_000_000
@@ -32,6 +32,7 @@ class Limits:
     seconds: float = 300.0
     memory: int = 4_000
     workers: int = field(default_factory=_workers)
+    spare: int = 1
     queue: int = 64
     wait_seconds: float = 60.0
     small_bytes: int = 20_000
@@ -40,7 +41,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
-            least = 0 if name in ("queue", "memory") else 1e-9
+            least = 0 if name in ("queue", "memory", "spare") else 1e-9
             if (value := getattr(self, name)) < least:
                 raise RhetoricaError(f"the limit {name} is {value}, it must be above 0")
 

@@ -44,6 +44,8 @@ _AGREEMENT = {
     "heads": ("attachment", "unlabelled", "arcs"),
 }
 """The figures that are shown for two analyses, by their names on the page."""
+_FIRST = "When it rained, we stayed at home, because nobody likes that. The boats were late, too."
+"""Has all that a parser looks at, relations and sentences, so that all is loaded and compiled."""
 
 
 class Models(dict[Recipe, Pipeline]):
@@ -61,7 +63,7 @@ def start(limits: Limits, warm: bool = False) -> Callable[[Task], Answer | list[
     """
     models = Models()
     if warm:
-        models[_recipe(schemas.ParseOptions.model_validate({}))]("Ready.")
+        models[_recipe(schemas.ParseOptions.model_validate({}))](_FIRST)
     return partial(_answer, models, limits)
 
 

@@ -2,7 +2,7 @@
 
 The event loop only passes bytes on, so that nothing a client sends can hold it up. There are two
 lanes with a queue each: large requests never take the last place, so that small ones need not wait
-for them. A process that is ended, or ends, is replaced at once.
+for them. A process that is ended, or ends, is replaced; until then a spare one takes its place.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Workers(Generic[T, R]):
         self.limits = limits
         self.replaced = 0
         self._start = start
-        self._places = [_Place[T, R]() for _ in range(limits.workers)]
+        self._places = [_Place[T, R]() for _ in range(limits.workers + limits.spare)]
         self._free = list(self._places)
         self._small = _Lane[T, R](limits.workers)
         self._large = _Lane[T, R](max(1, limits.workers - 1))
@@ -72,7 +72,8 @@ class Workers(Generic[T, R]):
         """Whether the next request is taken ("ok"), refused for now ("busy") or lost."""
         if self._failing and not self.alive:
             return "failing"
-        return "ok" if self._free or len(self._small.waiting) < self.limits.queue else "busy"
+        has_room = bool(self._free) and self.running < self.limits.workers
+        return "ok" if has_room or len(self._small.waiting) < self.limits.queue else "busy"
 
     def warm(self) -> None:
         """Start all processes now, so that no request waits for one."""
@@ -85,11 +86,11 @@ class Workers(Generic[T, R]):
         When the task that awaits this is cancelled, what it has begun is ended, too.
         """
         lane = self._large if large else self._small
-        place = await self._take(lane)
+        turn = _Turn(await self._take(lane))
         grace = 0.0
         began = time.monotonic()
         try:
-            result = await self._work(place, item)
+            result = await self._work(turn, item)
             self._mean += 0.1 * (time.monotonic() - began - self._mean)
             return result
         except asyncio.CancelledError:
@@ -97,6 +98,7 @@ class Workers(Generic[T, R]):
             raise
         finally:
             lane.taken -= 1
+            place = turn.place
             if place.ready and place.thread is not None and place.thread.done():
                 self._give_back(place)
             else:
@@ -119,11 +121,12 @@ class Workers(Generic[T, R]):
             self._threads = None
         self._closing = False
 
-    async def _work(self, place: _Place[T, R], item: T) -> R:
+    async def _work(self, turn: _Turn[T, R], item: T) -> R:
         """Have it done by the process at a place, if need be by another one after it."""
         end = math.inf
         trouble: RhetoricaError | None = None
         for _ in range(_TRIES):
+            place = turn.place = self._able(turn.place)
             await self._thread(place, self._prepare, place)
             # Starting a process is our own affair and does not count.
             end = min(end, time.monotonic() + self.limits.seconds)
@@ -160,6 +163,7 @@ class Workers(Generic[T, R]):
         self._arrivals += 1
         ticket = _Ticket[T, R](self._arrivals, asyncio.get_running_loop().create_future())
         lane.waiting.append(ticket)
+        self._replace_the_dead()
         self._assign()
         try:
             if not ticket.turn.done():
@@ -179,12 +183,32 @@ class Workers(Generic[T, R]):
 
     def _assign(self) -> None:
         """Give free places to those who may have one, in the order in which they came."""
-        while self._free:
-            lane = min(self._small, self._large, key=lambda lane: lane.first)
+        while self._free and self.running < self.limits.workers:
+            usable = len(self._free) + self.running  # the others are being tidied
+            is_last = usable == self._large.taken + 1 < len(self._places)
+            lanes = [self._small] if is_last else [self._small, self._large]
+            lane = min(lanes, key=lambda lane: lane.first)
             if lane.first == math.inf:
                 return
             lane.taken += 1
-            lane.waiting.popleft().turn.set_result(self._free.pop())
+            # The one that was used last has what it loaded at hand.
+            place = max(reversed(self._free), key=lambda place: place.ready)
+            self._free.remove(place)
+            lane.waiting.popleft().turn.set_result(place)
+
+    def _able(self, place: _Place[T, R]) -> _Place[T, R]:
+        """Return a place, or a free one that is ready if it is not; it is tidied meanwhile."""
+        if place.ready or not (others := [other for other in self._free if other.alive]):
+            return place
+        self._free.remove(others[-1])
+        self._later(self._tidy(place))
+        return others[-1]
+
+    def _replace_the_dead(self) -> None:
+        """Replace processes that have ended with nothing to do."""
+        for place in [place for place in self._free if place.ready and not place.alive]:
+            self._free.remove(place)
+            self._later(self._tidy(place))
 
     def _give_back(self, place: _Place[T, R]) -> None:
         self._free.append(place)
@@ -199,10 +223,13 @@ class Workers(Generic[T, R]):
                 place.kill()
                 await asyncio.wait([place.thread])
                 await self._thread(place, self._bury, place)
+        if place.ready and not place.alive:
+            await self._thread(place, self._bury, place)
         if not place.ready and not self._failing and not self._closing:
             with suppress(RhetoricaError):  # else the next request tries again, and is told
                 await self._thread(place, self._prepare, place)
-        self._give_back(place)
+        self._free.insert(0, place)
+        self._assign()
 
     def _prepare(self, place: _Place[T, R]) -> None:
         """Have a process that can work; waits until it can."""
@@ -237,7 +264,7 @@ class Workers(Generic[T, R]):
     ) -> Any:
         """Call something that waits, in a thread; a place has one at a time."""
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(self.limits.workers, thread_name_prefix="rhetorica")
+            self._threads = ThreadPoolExecutor(len(self._places), thread_name_prefix="rhetorica")
         loop = asyncio.get_running_loop()
         thread = place.thread = loop.run_in_executor(self._threads, function, *arguments)
         # Whoever is cancelled does not look at the outcome any more.
@@ -285,6 +312,13 @@ class _Place(Generic[T, R]):
         """End the process; whoever waits for it is told by an EOFError."""
         if self.worker is not None:
             self.worker.kill()
+
+
+@dataclass(slots=True)
+class _Turn(Generic[T, R]):
+    """The place where a request is worked on, which may change."""
+
+    place: _Place[T, R]
 
 
 @dataclass(eq=False, slots=True)
