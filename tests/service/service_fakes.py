@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rhetorica.errors import RhetoricaError
+from rhetorica.service.limits import Limits
 from rhetorica.service.messages import Answer, Task, as_json
 
 
@@ -43,12 +44,30 @@ def start_unless(hold: str) -> Callable[[str], str]:
     return do
 
 
-def start_badly() -> Callable[[str], str]:
+def start_badly(folder: str = "") -> Callable[[str], str]:
+    """Do not start; leave a file behind each time."""
+    if folder:
+        Path(folder, str(os.getpid())).touch()
     raise RhetoricaError("no such model")
 
 
 def start_never() -> Callable[[str], str]:
     os._exit(3)
+
+
+def start_timed() -> Callable[[Task], tuple[float, float]]:
+    """Be a real worker that tells how much CPU its start took, and what it was asked."""
+    from rhetorica.service.tasks import start as start_worker  # loads much
+
+    work = start_worker(Limits(), warm=True)
+    start = time.process_time()
+
+    def timed(task: Task) -> tuple[float, float]:
+        begin = time.process_time()
+        work(task)
+        return start, time.process_time() - begin
+
+    return timed
 
 
 def start_service() -> Callable[[Task], Answer]:

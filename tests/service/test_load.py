@@ -19,7 +19,9 @@ import httpx
 import pytest
 
 from rhetorica.service import Limits
-from service_fakes import start_service
+from rhetorica.service.messages import Task
+from rhetorica.workers import Failure, Worker
+from service_fakes import start_service, start_timed
 from service_tools import running
 
 LIMITS = Limits(
@@ -160,8 +162,10 @@ def test_no_more_connections_than_files() -> None:
 SERVER = """
 import sys
 sys.path.insert(0, {path!r})
-from service_fakes import start_service
+from service_fakes import start_service, start_timed
 from rhetorica.service import Limits
+from rhetorica.service.messages import Task
+from rhetorica.workers import Failure, Worker
 from rhetorica.service.app import make_app
 from rhetorica.service.server import run
 limits = Limits(workers=1)
@@ -221,3 +225,17 @@ def test_a_token_is_asked_for() -> None:
         body = {"content": "a"}
         assert client.post("/api/view", json=body).status_code == 401
         assert client.post("/api/view", json=body, headers=headers).status_code == 200
+
+
+def test_a_warm_worker_has_loaded_all_that_a_request_needs() -> None:
+    worker: Worker[Task, tuple[float, float]] = Worker(start_timed)
+    try:
+        worker.receive()
+        body = {"content": "We stayed at home because it rained. Nobody complained."}
+        worker.send(Task("parse", json.dumps(body).encode()))
+        found = worker.receive()
+        assert not isinstance(found, Failure)
+        start, request = found
+        assert request < 0.15 * start
+    finally:
+        worker.close()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import multiprocessing
 import os
+import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
@@ -21,10 +24,13 @@ Scene = Callable[[Workers[str, str]], Awaitable[None]]
 
 
 def play(scene: Scene, begin: Any = start, **limits: Any) -> None:
-    """Do something with workers, in an event loop of its own; then they end."""
+    """Do something with workers, in an event loop of its own; then they end, and leave nothing."""
     limits = {"workers": 1, "spare": 0, "seconds": 30.0, "memory": 0, **limits}
 
+    unheard: list[dict[str, Any]] = []
+
     async def whole() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, about: unheard.append(about))
         workers: Workers[str, str] = Workers(begin, Limits(**limits))
         try:
             await scene(workers)
@@ -33,6 +39,10 @@ def play(scene: Scene, begin: Any = start, **limits: Any) -> None:
             assert workers.alive == 0
 
     asyncio.run(whole())
+    gc.collect()
+    assert not unheard
+    assert not multiprocessing.active_children()
+    assert not [one for one in threading.enumerate() if one.name.startswith("rhetorica")]
 
 
 def begun(work: Coroutine[Any, Any, str]) -> asyncio.Task[str]:
@@ -97,6 +107,16 @@ def test_what_takes_too_long_is_ended_and_its_process_replaced(tmp_path: Path) -
     play(scene, seconds=0.5)
 
 
+def test_the_limit_of_time_is_kept_however_short_it_is() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        workers.warm()
+        await until(lambda: workers.alive == 1)
+        with pytest.raises(TooSlow):
+            await workers.run("SLEEP=0.8")
+
+    play(scene, seconds=0.05)
+
+
 def test_nobody_is_left_who_wants_it(tmp_path: Path) -> None:
     at_work, late = tmp_path / "at-work", tmp_path / "late"
 
@@ -106,10 +126,12 @@ def test_nobody_is_left_who_wants_it(tmp_path: Path) -> None:
         small = begun(workers.run(f"TOUCH={at_work} SLEEP=0.3"))
         await until(at_work.exists)
         small.cancel()
-        await until(lambda: workers.running == 0)
+        await until(small.done)
+        assert small.cancelled()
+        assert workers.running == 0
         assert await workers.run("b") == first
         at_work.unlink()
-        large = begun(workers.run(f"TOUCH={at_work} SLEEP=60 TOUCH={late}", large=True))
+        large = begun(workers.run(f"TOUCH={at_work} SLEEP=0.9 TOUCH={late}", large=True))
         await until(at_work.exists)
         assert workers.running == 1
         large.cancel()
@@ -182,6 +204,7 @@ def test_a_spare_process_takes_the_place_of_one_that_ends(tmp_path: Path) -> Non
         workers.warm()
         await until(lambda: workers.alive == 2)
         first = await workers.run("a")
+        assert [await workers.run("a") for _ in range(2)] == [first, first]
         # While another one starts, which takes long:
         (tmp_path / "hold").touch()
         with pytest.raises(TooSlow):
@@ -205,6 +228,16 @@ def test_a_spare_process_takes_the_place_of_one_that_ends(tmp_path: Path) -> Non
         assert await both[0] == await both[1]
 
     play(scene, partial(start_unless, str(tmp_path / "hold")), spare=1, seconds=2.0)
+
+
+def test_a_spare_process_is_not_started_before_it_is_needed() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        first = await workers.run("a")
+        assert await workers.run("b") == first
+        await asyncio.sleep(0.5)
+        assert (workers.alive, len(multiprocessing.active_children())) == (1, 1)
+
+    play(scene, spare=1)
 
 
 def test_an_idle_process_that_dies_is_replaced() -> None:
@@ -257,8 +290,8 @@ def test_the_order_of_arrival_is_kept() -> None:
     play(scene)
 
 
-@pytest.mark.parametrize("queue", [0, 1])
-def test_queues_are_bounded(queue: int) -> None:
+@pytest.mark.parametrize(("queue", "spare"), [(0, 0), (0, 1), (1, 0)])
+def test_queues_are_bounded(queue: int, spare: int) -> None:
     async def scene(workers: Workers[str, str]) -> None:
         await workers.run("a")
         tasks = [begun(workers.run("SLEEP=60")) for _ in range(1 + queue)]
@@ -275,7 +308,42 @@ def test_queues_are_bounded(queue: int) -> None:
             task.cancel()
         await until(lambda: (workers.running, workers.waiting, workers.status) == (0, 0, "ok"))
 
-    play(scene, queue=queue)
+    play(scene, queue=queue, spare=spare)
+
+
+def refusal_of(workers: Workers[str, str], tasks: list[asyncio.Task[str]]) -> TooBusy:
+    """Return the one refusal among requests, all of which have been made."""
+    (found,) = [task.exception() for task in tasks if task.done()]
+    assert isinstance(found, TooBusy)
+    for task in tasks:
+        task.cancel()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("workers", "queue", "large", "seconds"),
+    [(1, 3, False, 4), (3, 3, True, 2), (1, 64, False, 60)],  # a second each, so many at a time
+)
+def test_when_to_come_back(workers: int, queue: int, large: bool, seconds: int) -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        at_once = 2 if large else 1
+        tasks = [begun(workers.run("a", large=large)) for _ in range(at_once + queue + 1)]
+        await until(lambda: tasks[-1].done())
+        assert refusal_of(workers, tasks).seconds == seconds
+
+    play(scene, workers=workers, queue=queue)
+
+
+def test_when_to_come_back_follows_how_long_work_takes() -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        workers.warm()
+        await until(lambda: workers.alive == 1)
+        await workers.run("a")  # at once, where a second was expected: a tenth less from now on
+        tasks = [begun(workers.run("SLEEP=60")) for _ in range(11)]
+        await until(lambda: tasks[-1].done())
+        assert refusal_of(workers, tasks).seconds == 10
+
+    play(scene, queue=9)
 
 
 def test_waiting_has_an_end_and_an_answer_of_its_own() -> None:
@@ -291,11 +359,17 @@ def test_waiting_has_an_end_and_an_answer_of_its_own() -> None:
     play(scene, wait_seconds=0.3)
 
 
-def test_workers_that_do_not_start_are_told_of() -> None:
+def test_workers_that_do_not_start_are_told_of(tmp_path: Path) -> None:
     async def never(workers: Workers[str, str]) -> None:
         with pytest.raises(WorkerDied, match=r"end while they start \(ended with status 3\)"):
             await workers.run("a")
         assert (workers.status, workers.running) == ("failing", 0)
+
+    async def once(workers: Workers[str, str]) -> None:
+        with pytest.raises(RhetoricaError, match="no such model"):
+            await workers.run("a")
+        await asyncio.sleep(0.5)
+        assert len(list(tmp_path.iterdir())) == 1  # the next request tries again, nobody else
 
     async def badly(workers: Workers[str, str]) -> None:
         with pytest.raises(RhetoricaError, match="no such model"):
@@ -304,6 +378,7 @@ def test_workers_that_do_not_start_are_told_of() -> None:
 
     play(never, start_never)
     play(badly, start_badly)
+    play(once, partial(start_badly, str(tmp_path)))
 
 
 def test_who_leaves_just_when_it_is_their_turn_gives_the_place_back() -> None:
@@ -318,6 +393,20 @@ def test_who_leaves_just_when_it_is_their_turn_gives_the_place_back() -> None:
         assert await asyncio.wait_for(workers.run("b"), 30) == first.result()
 
     play(scene)
+
+
+def test_closing_while_a_process_is_replaced(tmp_path: Path) -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        await workers.run("a")
+        (tmp_path / "hold").touch()
+        with pytest.raises(TooSlow):
+            await workers.run("SLEEP=60")
+        await workers.close()
+        assert not multiprocessing.active_children()
+        (tmp_path / "hold").unlink()
+        await workers.run("b")
+
+    play(scene, partial(start_unless, str(tmp_path / "hold")), seconds=2.0)
 
 
 def test_closing_ends_what_runs_and_what_waits() -> None:
