@@ -13,8 +13,11 @@ import pytest
 from rhetorica import Document, Join, Parse, RSTTree, read, write
 from rhetorica.edit import units
 from rhetorica.relations import explain
+from rhetorica.service import Limits
+from service_tools import running
 
 TEXT = "We stayed at home because it rained. Nobody complained, although the beach was near."
+TOKEN = "s\u00e9same-\u958b"
 SCRIPT = "<img src=x onerror='window.pwned=1'><script>window.pwned=1</script>"
 
 
@@ -747,3 +750,50 @@ def test_everything_fits_a_narrow_screen(page: Any) -> None:
             bounds = box.bounding_box()
             assert bounds["x"] >= 0
             assert bounds["x"] + bounds["width"] <= 391
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[str]:
+    """The address of a service that asks for a token."""
+    with running(Limits(workers=1, spare=0), token=TOKEN) as url:
+        yield url
+
+
+def visit(browser: Any, url: str, answers: list[str | None]) -> tuple[Any, list[str]]:
+    """Open a page and answer its questions; return it and what it asked. None is Cancel."""
+    asked: list[str] = []
+
+    def answer(dialog: Any) -> None:
+        asked.append(dialog.message)
+        given = answers.pop(0) if answers else None
+        dialog.dismiss() if given is None else dialog.accept(given)
+
+    page = browser.new_context().new_page()
+    page.set_default_timeout(60_000)
+    page.on("dialog", answer)
+    page.goto(url)
+    return page, asked
+
+
+def test_the_page_asks_for_the_token_and_uses_it(browser: Any, guarded: str) -> None:
+    page, asked = visit(browser, guarded, ["wrong", f" {TOKEN} "])
+    page.wait_for_selector("body[data-ready]")
+    assert len(asked) == 2
+    assert "not the token" in asked[1]
+    parse_text(page)
+    assert page.locator("#text .edu").count() >= 2
+    page.reload()  # it is kept as long as the tab is
+    page.wait_for_selector("body[data-ready]")
+    page.goto(f"{guarded}/docs")
+    page.wait_for_selector("article h2")
+    assert len(asked) == 2
+    page.context.close()
+
+
+def test_without_the_token_the_page_says_how_to_give_it(browser: Any, guarded: str) -> None:
+    page, asked = visit(browser, guarded, [])
+    page.wait_for_selector("#toast:not([hidden])")
+    assert "asks for a token. Reload the page" in page.inner_text("#toast")
+    assert set(asked) == {"Token of this service:"}
+    assert page.evaluate("sessionStorage.length") == 0
+    page.context.close()

@@ -7,7 +7,7 @@ const TOKEN = "rhetorica-token";
 /** Ask; a service that was started with a token gets the one that the person gives, once a session. */
 async function send(path, body, signal) {
   const token = sessionStorage.getItem(TOKEN);
-  const headers = token ? { authorization: `Bearer ${token}` } : {};
+  const headers = token ? { authorization: `Bearer ${inBytes(token)}` } : {};
   const response = await fetch(`/api/${path}`, body === undefined ? { headers, signal } : {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },
@@ -18,18 +18,21 @@ async function send(path, body, signal) {
   // Another request may have asked meanwhile.
   if (sessionStorage.getItem(TOKEN) === token) {
     const given = prompt(token ? "This is not the token. Token of this service:" : "Token of this service:");
-    if (given === null) return response;
+    if (given === null) throw new Refused("This service asks for a token. Reload the page to give it.");
     sessionStorage.setItem(TOKEN, given.trim());
   }
   return send(path, body, signal);
 }
+
+/** A header holds bytes, each written as the character of that number; tokens are in UTF-8. */
+const inBytes = (text) => String.fromCharCode(...new TextEncoder().encode(text));
 
 async function call(path, body, signal) {
   let response;
   try {
     response = await send(path, body, signal);
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (error.name === "AbortError" || error instanceof Refused) throw error;
     throw new Refused("The service does not answer. Is it still running?");
   }
   if (response.ok) return response;
