@@ -66,8 +66,8 @@ def score_all(golds: list[Parse], given: list[Document], raw: list[Document], mo
     """Print the main table, the genres and the calibration."""
     print("| segmenter | text | all P | R | F1 | inside P | R | F1 |\n|" + "---|" * 8)
     for name in SEGMENTERS:
-        if name == "neural":
-            continue  # scored with its parser, by benchmarks/parsing.py
+        if name.startswith("neural") or name == "ensemble":
+            continue  # scored with parsers, by benchmarks/parsing.py
         segmenter = load_segmenter(name, model)
         for label, docs in (("gold sentences and syntax", given), ("raw", raw)):
             everywhere = score(segmenter, golds, docs)

@@ -31,8 +31,10 @@ def test_what_moved() -> None:
     ]
     assert moved(PAGE, "| parser | full |\n|---|---|\n| new | 1 |\n") == ["new: 1 (was not there)"]
     assert moved(PAGE, "| parser | UAS | LAS |\n|---|---|---|\n| a | 3 | 5 |\n") == [
-        "a: 3 | 5 (was not there)"
+        "a: 3 | 5 (was 1 | 2 or 3 | 4)"
     ]
+    page = "| parser | text | full |\n|---|---|---|\n| a | raw | 1.00 |\n| a | gold | 2.00 |\n"
+    assert moved(page, page.replace("2.00", "3.00")) == ["a: gold | 3.00 (was gold | 2.00)"]
     assert moved(PAGE, "| x | y |\n|---|---|\n| a | 3 |\n") == ["no table with the columns x | y"]
 
 

@@ -117,8 +117,8 @@ def read_tables(text: str) -> dict[Cells, dict[str, list[Cells]]]:
 def moved(page: str, printed: str) -> list[str]:
     """Return what a page has otherwise than a command prints: rows that changed, or are not there.
 
-    Tables are known by their columns, rows by their first cell. Speeds (columns of something a
-    CPU-second) are not compared.
+    Tables are known by their columns, rows by their first cell and by others without a figure; where
+    that leaves several, all are shown. Speeds (columns of something a CPU-second) are not compared.
     """
     known = read_tables(page)
     lines: list[str] = []
@@ -135,9 +135,14 @@ def moved(page: str, printed: str) -> list[str]:
             theirs = list(map(figures_of, known[columns].get(name, [])))
             for row in map(figures_of, values):
                 if row not in theirs:
-                    was = f"was {' | '.join(theirs[0])}" if len(theirs) == 1 else "was not there"
-                    lines.append(f"{name}: {' | '.join(row)} ({was})")
+                    alike = [" | ".join(other) for other in theirs if _words(other) == _words(row)]
+                    was = " or ".join(alike) or "not there"
+                    lines.append(f"{name}: {' | '.join(row)} (was {was})")
     return lines
+
+
+def _words(row: Cells) -> Cells:
+    return tuple(cell for cell in row if not any(map(str.isdigit, cell)))
 
 
 def write_into(page: Path, mark: str, tables: str) -> None:
