@@ -135,3 +135,19 @@ def test_wrong_options(corpus: Path, tmp_path: Path, options: tuple[str, ...], s
     result = run("shift-reduce", corpus, "--corpus", "umuc", "--out", tmp_path, *options)
     assert result.exit_code != 0
     assert said in result.output + str(result.exception)
+
+
+def test_the_words_of_a_small_treebank(tmp_path: Path) -> None:
+    rows = "".join(
+        f"{i}\t{word}\t" + "_\t" * 7 + "_\n" for i, word in enumerate(("我们", "回家", "。"), 1)
+    )
+    for split in ("train", "dev"):
+        text = f"# newdoc id = a\n# sent_id = 1\n# text = 我们回家。\n{rows}\n"
+        (tmp_path / f"zh-ud-{split}.conllu").write_text(text, "utf-8")
+    (tmp_path / "dict.txt").write_text("我们 9\n回家 2\n", "utf-8")
+    places = ("--gsd", tmp_path, "--dictionary", tmp_path / "dict.txt", "--out", tmp_path / "m")
+    result = run("words", *places, "--min-frequency", 2, "--iterations", 5)
+    assert result.exit_code == 0, result.output
+    card = " ".join((tmp_path / "m" / "README.md").read_text("utf-8").split())
+    assert "word list of 2 words" in card
+    assert "iterations 5" in card

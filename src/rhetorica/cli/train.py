@@ -53,6 +53,20 @@ for _name, _line in {**{r.name: r.about for r in TRAINABLE.values()}, **OWN_STEP
     app.command(_name, help=_line)(lambda: None)
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Model folder to write.")]
+Own = dict[str, tuple[Any, Any]]
+"""Options of a command besides settings, by name: what typer must know, the default."""
+ON_TREEBANK: Own = {
+    "folder": (
+        Annotated[str, typer.Argument(metavar="FOLDER", help="The corpus's folder.")],
+        Parameter.empty,
+    ),
+    "out": (Out, Parameter.empty),
+    "corpus": (
+        Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(sorted(CORPORA))}.")],
+        "gum",
+    ),
+}
+"""What all trainings on a treebank ask for."""
 
 
 def make_command(name: str) -> Callable[..., None]:
@@ -70,14 +84,8 @@ def make_command(name: str) -> Callable[..., None]:
 
 def _on_treebank(row: Trainable) -> Callable[..., None]:
     """Make the command of something that is trained on a treebank."""
-    corpora = f"One of {', '.join(sorted(CORPORA))}."
-    own = {
-        "folder": (
-            Annotated[str, typer.Argument(metavar="FOLDER", help="The corpus's folder.")],
-            Parameter.empty,
-        ),
-        "out": (Out, Parameter.empty),
-        "corpus": (Annotated[str, typer.Option(metavar="NAME", help=corpora)], "gum"),
+    own: Own = {
+        **ON_TREEBANK,
         "syntax": (
             Annotated[
                 Syntax,
@@ -146,7 +154,7 @@ def _neural() -> Callable[..., None]:
         "says of each document is kept in the folder `lessons`."
     )
     about_silver = "CoNLL-U files that teach segmentation and syntax: English-EWT, AMALGUM."
-    own = {
+    own: Own = {
         "pretrained": (Annotated[Path, typer.Option(help=about_encoder)], Parameter.empty),
         "out": (Out, Parameter.empty),
         "gum": (optional, None),
@@ -194,9 +202,9 @@ def _neural() -> Callable[..., None]:
 
 
 def _syntax() -> Callable[..., None]:
-    from rhetorica.train.syntax import Settings
+    from rhetorica.train.syntax import Settings, train_syntax
 
-    own = {
+    own: Own = {
         "gum": (
             Annotated[Path, typer.Option(help="GUM's folder, with dep/ and splits/.")],
             Parameter.empty,
@@ -208,10 +216,10 @@ def _syntax() -> Callable[..., None]:
         "out": (Out, Parameter.empty),
         "silver": (
             Annotated[
-                list[Path] | None,
+                list[Path],
                 typer.Option(help="CoNLL-U files with automatic syntax (AMALGUM), learned first."),
             ],
-            None,
+            [],
         ),
         "blind": (
             Annotated[
@@ -226,33 +234,15 @@ def _syntax() -> Callable[..., None]:
         ),
     }
 
-    def run(given: dict[str, Any]) -> None:
-        from rhetorica.train.syntax import train_syntax
-
-        [settings] = _settings(Settings, given)
-        with training() as tell:
-            train_syntax(
-                given["gum"],
-                given["ewt"],
-                given["out"],
-                settings,
-                silver=given["silver"] or (),
-                blind=given["blind"],
-                tell=tell,
-                command=_said(),
-            )
-
-    doc = (
-        f"{OWN_STEPS['syntax']}\n\nExample: `rhetorica train syntax --gum gum/ --ewt ud_en_ewt/ "
-        "--out my_syntax`"
-    )
-    return _command(doc, own, Settings, run)
+    example = "--gum gum/ --ewt ud_en_ewt/ --out my_syntax"
+    return _on_files("syntax", example, own, Settings, train_syntax)
 
 
 def _words() -> Callable[..., None]:
+    from rhetorica.train.words import train_words
     from rhetorica.words.segmenter import Settings
 
-    own = {
+    own: Own = {
         "gsd": (
             Annotated[Path, typer.Option(help="Folder of UD Chinese-GSD: *-train.conllu(.gz).")],
             Parameter.empty,
@@ -268,40 +258,13 @@ def _words() -> Callable[..., None]:
         ),
     }
 
-    def run(given: dict[str, Any]) -> None:
-        from rhetorica.train.words import train_words
-
-        [settings] = _settings(Settings, given)
-        with training() as tell:
-            train_words(
-                given["gsd"],
-                given["dictionary"],
-                given["out"],
-                settings,
-                min_frequency=given["min_frequency"],
-                tell=tell,
-                command=_said(),
-            )
-
-    doc = (
-        f"{OWN_STEPS['words']}\n\nExample: `rhetorica train words --gsd ud_zh_gsd/ --dictionary "
-        "dict.txt --out my_words`"
-    )
-    return _command(doc, own, Settings, run)
+    example = "--gsd ud_zh_gsd/ --dictionary dict.txt --out my_words"
+    return _on_files("words", example, own, Settings, train_words)
 
 
 def _ensemble(name: str) -> Callable[..., None]:
     kind = "segmenters" if name.endswith("segmenter") else "parsers"
     settings = import_module(f"rhetorica.{kind}.ensemble").Settings
-    corpora = f"One of {', '.join(sorted(CORPORA))}."
-    own = {
-        "folder": (
-            Annotated[str, typer.Argument(metavar="FOLDER", help="The corpus's folder.")],
-            Parameter.empty,
-        ),
-        "out": (Out, Parameter.empty),
-        "corpus": (Annotated[str, typer.Option(metavar="NAME", help=corpora)], "gum"),
-    }
 
     def run(given: dict[str, Any]) -> None:
         from rhetorica.train.ensemble import train_ensemble, train_ensemble_segmenter
@@ -318,11 +281,24 @@ def _ensemble(name: str) -> Callable[..., None]:
         "trained on; scores are of halves, each by the weights of the other.\n\nExample: "
         f"`rhetorica train {name} gum/ --out my_ensemble`"
     )
+    return _command(doc, ON_TREEBANK, settings, run)
+
+
+def _on_files(step: str, example: str, own: Own, settings: Any, train: Any) -> Callable[..., None]:
+    """Make the command of a step whose function takes its options and settings as they are."""
+
+    def run(given: dict[str, Any]) -> None:
+        [chosen] = _settings(settings, given)
+        values = {name: given[name] for name in own}
+        with training() as tell:
+            train(**values, settings=chosen, tell=tell, command=_said())
+
+    doc = f"{OWN_STEPS[step]}\n\nExample: `rhetorica train {step} {example}`"
     return _command(doc, own, settings, run)
 
 
 def _command(
-    doc: str, own: dict[str, tuple[Any, Any]], settings: Any, run: Callable[[dict[str, Any]], None]
+    doc: str, own: Own, settings: Any, run: Callable[[dict[str, Any]], None]
 ) -> Callable[..., None]:
     """Put together a function with options of its own and one for each field of settings."""
     options = own | (dict(_options(settings)) if settings else {})

@@ -17,7 +17,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rhetorica.corpora import read_corpus
 from rhetorica.document import Document
 from rhetorica.evaluate import Key, Report, oracle_scores, parseval
 from rhetorica.evaluate.align import squeeze
@@ -29,15 +28,14 @@ from rhetorica.parsers.codra.rerank import K
 from rhetorica.parsers.codra.units import runs
 from rhetorica.parses import Parse
 from rhetorica.progress import Event, Tell, nothing
-from rhetorica.relations import relation_set
 from rhetorica.reproduce.heilman_sagae2015 import LEVELS, level_of
 from rhetorica.reproduce.runs import Runs
-from rhetorica.reproduce.tables import beside, signature, table
+from rhetorica.reproduce.tables import BRACKETS, beside, signature, table
 from rhetorica.segmenters.boundaries import cut
 from rhetorica.segmenters.crf import CRFSegmenter
 from rhetorica.segmenters.logistic import LogisticSegmenter
 from rhetorica.settings import plain
-from rhetorica.train.treebank import Treebank, read_treebank
+from rhetorica.train.treebank import read_dev, read_treebank
 from rhetorica.trees import Join, RSTTree
 
 FIGURES: tuple[parseval.Figure, ...] = ("span", "nuclearity", "relation")
@@ -215,7 +213,7 @@ def reproduce_codra2015(
         runs_ = Experiments(treebank, work, tell, published=theirs)
         parts.append(f"### {name} {treebank.part}\n\n{_leaky_line(runs_)}\n")
         if theirs:
-            parts.append("In brackets: the published figure, and the difference from it.\n")
+            parts.append(f"{BRACKETS.strip()}\n")
         parts += [
             make(runs_) for make, n in ((_table3, 3), (_table4, 4), (_table5, 5)) if n in only
         ]
@@ -276,7 +274,7 @@ def _table3(experiments: Experiments) -> str:
 
 def shipped_table(gum: Path) -> str:
     """Score the shipped model on GUM dev: whole trees, sentences, and by where a span lies."""
-    treebank = Treebank("gum", [], list(read_corpus("gum", gum, "dev")), relation_set("gum"))
+    treebank = read_dev("gum", gum)
     experiments = Experiments(treebank, Path())
     parser = CodraParser.load(store.find("parser", "codra", "gum").folder)
     docs = [parse.document for parse in treebank.dev]

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.corpora import read_corpus
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.learn.projection import FORMS, Projection, nmf_projection
@@ -26,9 +25,9 @@ from rhetorica.models import store
 from rhetorica.parsers.dplp import DPLPParser, Problems
 from rhetorica.pipeline import load
 from rhetorica.progress import Tell, nothing
-from rhetorica.relations import relation_set
 from rhetorica.reproduce.runs import Runs
 from rhetorica.reproduce.tables import (
+    BRACKETS,
     FIGURES,
     NAMES,
     beside,
@@ -39,7 +38,7 @@ from rhetorica.reproduce.tables import (
     signature,
     table,
 )
-from rhetorica.train.treebank import Treebank, read_treebank
+from rhetorica.train.treebank import read_dev, read_treebank
 
 RST = "RST-Parseval"
 WIDTHS = (30, 60, 90, 150)
@@ -188,7 +187,7 @@ def _main_table(runs: Experiments, vectors: Path | None, *, published: bool) -> 
             found = runs.best(**settings, **how)
             known = TABLE3.get(name.split(".")[0]) if published and how is PUBLISHED else None
             rows.append((name, settings["features"], *_row(found, known)))
-    note = " In brackets: the published figure, and the difference." if published else ""
+    note = BRACKETS if published else ""
     treebank = runs.final.treebank
     return table(
         f"**Table 3**: {treebank.name} {treebank.part}, forms of A and baselines, gold EDUs "
@@ -241,8 +240,8 @@ def shipped_table(folders: Mapping[str, Path], *, parser: str = "dplp") -> str:
     signatures: list[str] = []
     pipeline = load("en", parser=parser)
     for name, folder in folders.items():
-        golds = list(read_corpus(name, folder, "dev"))
-        treebank = Treebank(name, [], golds, relation_set(name))
+        treebank = read_dev(name, folder)
+        golds = treebank.dev
         inputs = {
             "gold EDUs": [gold.document for gold in golds],
             "raw text": [Document(gold.document.text, id=gold.id) for gold in golds],
@@ -263,7 +262,7 @@ def shipped_table(folders: Mapping[str, Path], *, parser: str = "dplp") -> str:
 def search_table(gum: Path) -> str:
     """Score the shipped model on GUM dev with gold EDUs, by how it searches."""
     parser = DPLPParser.load(store.find("parser", "dplp", "gum").folder)
-    treebank = Treebank("gum", [], list(read_corpus("gum", gum, "dev")), relation_set("gum"))
+    treebank = read_dev("gum", gum)
     rows = []
     for name, beam, samples in (
         ("greedy", 1, 0),

@@ -24,6 +24,7 @@ from rhetorica.pipeline import load
 from rhetorica.progress import Tell, nothing
 from rhetorica.reproduce.runs import Runs
 from rhetorica.reproduce.tables import (
+    BRACKETS,
     FIGURES,
     NAMES,
     arcs,
@@ -68,7 +69,6 @@ TABLE1 = (90.2, 83.5, 86.7)
 TABLE2 = (83.5, 68.1, 55.1)
 TABLE3 = {"automatic": (83.5, 69.3, 57.4), "gold": (84.7, 71.2, 59.4)}
 """Published: precision, recall, F; span, nuclearity, relation (with nuclearity)."""
-_BESIDE = " In brackets: the published figure, and the difference from it."
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _published_tables(treebank: Treebank, work: Path, *, gold: bool, tell: Tell)
         _segmenter_table(tuning, final, kinds, published=TABLE1),
         table(
             "**Table 2**: TEST, gold EDUs, `paper`, greedy; RST-Parseval of span / nuclearity / "
-            f"both with relation.{_BESIDE}",
+            f"both with relation.{BRACKETS}",
             ("syntax", "RST-Parseval", f"original Parseval ({NAMES})", "signature"),
             rows,
         ),
@@ -233,7 +233,7 @@ def _segmenter_table(
         notes[signature(report, "inside", "segmentation", "starts")] = None
     return table(
         "**Table 1**: segmenter, boundaries inside sentences; their features, Viterbi; L2 of "
-        f"{len(L2_GRID)} chosen on dev.{_BESIDE if published else ''}",
+        f"{len(L2_GRID)} chosen on dev.{BRACKETS if published else ''}",
         ("syntax", "L2", "precision", "recall", "F1"),
         rows,
         *notes,

@@ -21,6 +21,7 @@ from rhetorica.parses import Parse
 from rhetorica.progress import Tell, nothing
 from rhetorica.reproduce.runs import Runs
 from rhetorica.reproduce.tables import (
+    BRACKETS,
     NAMES,
     arcs,
     beside,
@@ -240,14 +241,11 @@ def _feature_table(
             rows.append((decoder, kinds, *map(beside, found, known)))
     rows.append(("-", "each EDU on the one before", percent(last["before"]), "-"))
     return table(
-        f"**Table {number}**: {name} relations, gold EDUs, MIRA.{_BESIDE if published else ''}",
+        f"**Table {number}**: {name} relations, gold EDUs, MIRA.{BRACKETS if published else ''}",
         ("decoder", "feature types", "UAS", "LAS"),
         rows,
         signature(last, "labelled", "attachment", "arcs"),
     )
-
-
-_BESIDE = " In brackets: the published figure, and the difference from it."
 
 
 def _weights_table(result: Result) -> str:
@@ -278,7 +276,7 @@ def _constituency_table(result: Result, *, published: bool) -> str:
             )
         rows.append((name, cells(found, digits=1), ours))
     return table(
-        f"**Table 7**: converted to RST trees, gold EDUs ({NAMES}).{_BESIDE if published else ''}",
+        f"**Table 7**: converted to RST trees, gold EDUs ({NAMES}).{BRACKETS if published else ''}",
         ("parser", "original Parseval", "RST-Parseval"),
         rows,
     )
@@ -295,7 +293,7 @@ def _relation_table(result: Result, *, published: bool) -> str:
     theirs: Any = TABLE8["baseline"] if published else None
     return table(
         "**Table 8**: relations of the arcs with the right head, roots among them, coarse "
-        f"(accuracy = LAS / UAS).{_BESIDE if published else ''}",
+        f"(accuracy = LAS / UAS).{BRACKETS if published else ''}",
         ("parser", "MAFS", "WAFS", "accuracy"),
         [*rows, ("most frequent relation", "-", "-", beside(baseline, theirs))],
     )

@@ -20,13 +20,16 @@ from rhetorica.version import __version__
 Model = TypeVar("Model")
 
 
-@dataclass(frozen=True)
-class Experiments:
-    """The experiments of a paper on one corpus, by its name, and where they are kept."""
+class _Kept:
+    """What all experiments can do, by a key that tells them from others, and their folder."""
 
-    name: str
     folder: Path
-    tell: Tell = nothing
+    tell: Tell
+
+    @property
+    def key(self) -> str:
+        """What was trained on."""
+        raise NotImplementedError
 
     def figures(
         self, setting: Mapping[str, Any], train: Callable[[], Mapping[str, Any]]
@@ -34,7 +37,7 @@ class Experiments:
         """Return the figures of a setting: recalled or, the first time, from a training."""
         path = self._path(setting, ".json")
         if not path.is_file():
-            self.tell(Event(self.name, note=json.dumps(setting, sort_keys=True)))
+            self.tell(Event(self.key, note=json.dumps(setting, sort_keys=True)))
             found = {"setting": dict(setting), "figures": dict(train())}
             write_text(path, json.dumps(found, indent=1))
         return dict(json.loads(path.read_text("utf-8"))["figures"])
@@ -48,16 +51,30 @@ class Experiments:
         """Return the model of a setting: recalled or, the first time, trained into its folder."""
         path = self._path(setting, "")
         if not (path / "config.json").is_file():
-            self.tell(Event(self.name, note=json.dumps(setting, sort_keys=True)))
+            self.tell(Event(self.key, note=json.dumps(setting, sort_keys=True)))
             train(path)
         return load(path)
 
     def _path(self, setting: Mapping[str, Any], suffix: str) -> Path:
-        return self.folder / f"{digest([__version__, self.name, dict(setting)])}{suffix}"
+        return self.folder / f"{digest([__version__, self.key, dict(setting)])}{suffix}"
 
 
 @dataclass(frozen=True)
-class Runs:
+class Experiments(_Kept):
+    """The experiments of a paper on one corpus, by its name, and where they are kept."""
+
+    name: str
+    folder: Path
+    tell: Tell = nothing
+
+    @property
+    def key(self) -> str:
+        """The name."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class Runs(_Kept):
     """The experiments of a paper on one treebank, and the folder in which they are kept."""
 
     treebank: Treebank
@@ -65,20 +82,6 @@ class Runs:
     tell: Tell = nothing
 
     @property
-    def _kept(self) -> Experiments:
-        return Experiments(self.treebank.fingerprint, self.folder, self.tell)
-
-    def figures(
-        self, setting: Mapping[str, Any], train: Callable[[], Mapping[str, Any]]
-    ) -> dict[str, Any]:
-        """Return the figures of a setting: recalled or, the first time, from a training."""
-        return self._kept.figures(setting, train)
-
-    def model(
-        self,
-        setting: Mapping[str, Any],
-        train: Callable[[Path], object],
-        load: Callable[[Path], Model],
-    ) -> Model:
-        """Return the model of a setting: recalled or, the first time, trained into its folder."""
-        return self._kept.model(setting, train, load)
+    def key(self) -> str:
+        """The documents, as they are analysed."""
+        return self.treebank.fingerprint

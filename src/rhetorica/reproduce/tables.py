@@ -63,6 +63,10 @@ def beside(found: float, published: float | None, digits: int = 2) -> str:
     return f"{found:.{digits}f} ({published:.{digits}f}, {found - published:+.{digits}f})"
 
 
+BRACKETS = " In brackets: the published figure, and the difference from it."
+"""What such cells mean, for the end of a table's title."""
+
+
 def signature(
     found: Found, variant: str = "original", metric: str = "parseval", figure: str = "span"
 ) -> str:
@@ -117,8 +121,9 @@ def read_tables(text: str) -> dict[Cells, dict[str, list[Cells]]]:
 def moved(page: str, printed: str) -> list[str]:
     """Return what a page has otherwise than a command prints: rows that changed, or are not there.
 
-    Tables are known by their columns, rows by their first cell and by others without a figure; where
-    that leaves several, all are shown. Speeds (columns of something a CPU-second) are not compared.
+    Tables are known by their columns, rows by their first cell and by others without a figure;
+    where that leaves several, all are shown. Speeds (columns of something a CPU-second) are not
+    compared.
     """
     known = read_tables(page)
     lines: list[str] = []

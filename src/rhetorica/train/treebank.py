@@ -176,6 +176,11 @@ def left_out(parses: Sequence[Parse], patterns: Iterable[str]) -> list[Parse]:
     return kept
 
 
+def read_dev(name: str, folder: Path | str) -> Treebank:
+    """Read the dev documents as they are, to score what is trained already."""
+    return Treebank(name, [], list(read_corpus(name, folder, "dev")), relation_set(name))
+
+
 def _load_pipeline(folder: Path) -> Spacy:
     """Load a syntax pipeline that `rhetorica train syntax` wrote."""
     try:
