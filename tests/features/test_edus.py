@@ -78,15 +78,28 @@ def test_dominating_nodes() -> None:
 
 def test_the_six_types_are_those_of_the_paper() -> None:
     texts = {name: {str(t) for t in templates} for name, templates in PAPER.items()}
-    assert texts["word"] >= {
-        "head first", "dependent first", "head last", "dependent last", "head first2",
-        "dependent first2", "head first & dependent first", "head last & dependent last",
-    }  # fmt: skip
-    assert texts["pos"] == {
-        "head tag", "dependent tag", "head tag2", "dependent tag2", "head tag & dependent tag"
-    }  # fmt: skip
-    assert texts["length"] == {"head length", "dependent length"}
-    assert {"head domtag", "dependent domtag"} <= texts["syntactic"]
+
+    def both(*names: str) -> set[str]:
+        return {f"{side} {name}" for side in ("head", "dependent") for name in names}
+
+    def paired(*names: str) -> set[str]:
+        return {f"head {name} & dependent {name}" for name in names}
+
+    # The last two words and the pair of first bigrams stand among the paper's best features.
+    assert texts == {
+        "word": both("first", "last", "first2", "last2") | paired("first", "last", "first2"),
+        "pos": both("tag", "tag2") | paired("tag"),
+        "position": both("sentenceplace", "paragraphplace", "documentplace")
+        | paired("documentpart")
+        | {
+            "pair samesentence",
+            "pair distance",
+            "head insentence & dependent insentence & pair samesentence",
+            "head paragraphplace & dependent paragraphplace & pair same",
+        },
+        "length": both("length"),
+        "syntactic": both("domtag", "headtag") | paired("domtag", "headtag"),
+    }
     assert about(Settings)["features"].named["paper"] == FEATURE_TYPES
     assert len(FEATURE_TYPES) == 6
 
