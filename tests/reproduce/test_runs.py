@@ -88,3 +88,26 @@ def test_tables_are_put_where_they_belong(tmp_path: Path) -> None:
     page.write_text("<!-- paper2015 -->\nnot closed")
     with pytest.raises(Mismatch, match="no place"):
         write_into(page, "paper2015", "| new |")
+
+
+def test_some_tables_replace_those_of_their_title(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "before\n<!-- p -->\n\n### gum dev\n\nold line\n\n**Table 4**: old\n\n| a |\n\n"
+        "The same.\n\n| b |\n\n**Table 9**, sentences: old\n\n"
+        "### umuc dev\n\n**Table 4**: kept\n\n<!-- /p -->\nafter\n"
+    )
+    printed = (
+        "### gum dev\n\nnew line\n\n**Table 3**: new\n\n| c |\n\n**Table 4**: new\n\n| d |\n\n"
+        "**Table 9**, documents: new\n"
+    )
+    wanted = (
+        "before\n<!-- p -->\n\n### gum dev\n\nnew line\n\n**Table 3**: new\n\n| c |\n\n"
+        "**Table 4**: new\n\n| d |\n\n**Table 9**, documents: new\n\n"
+        "**Table 9**, sentences: old\n\n### umuc dev\n\n**Table 4**: kept\n\n<!-- /p -->\nafter\n"
+    )
+    for _ in range(2):
+        write_into(page, "p", printed, part=True)
+        assert page.read_text() == wanted
+    write_into(page, "p", "### gum dev\n", part=False)
+    assert page.read_text() == "before\n<!-- p -->\n\n### gum dev\n\n<!-- /p -->\nafter\n"

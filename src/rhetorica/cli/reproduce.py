@@ -32,7 +32,11 @@ Ptb = Annotated[
 Umuc = Annotated[Path | None, typer.Option(help="UMUC's folder.")]
 Work = Annotated[Path, typer.Option(help="Where finished trainings are kept, to go on from.")]
 Into = Annotated[
-    Path | None, typer.Option(help="A page with a marked place for the tables (in docs/).")
+    Path | None,
+    typer.Option(
+        help="A page with a marked place for the tables (in docs/). Where a command makes some of "
+        "them, only these are replaced."
+    ),
 ]
 
 
@@ -43,6 +47,7 @@ def reproduce_li2014_command(
     gum: MaybeGum = None,
     scidtb: Annotated[Path | None, typer.Option(help="SciDTB's folder.")] = None,
     work: Work = Path("runs/li2014"),
+    into: Into = None,
     epochs: int = 8,
     semantic: Annotated[bool, typer.Option(help="With feature type 6.")] = True,
     quick: Annotated[
@@ -64,11 +69,10 @@ def reproduce_li2014_command(
     if tried:
         typer.echo(tried_table(folders, work, epochs=epochs, tell=tell))
         return
-    typer.echo(
-        reproduce_li2014(
-            folders, work, ptb=ptb, epochs=epochs, semantic=semantic, quick=quick, tell=tell
-        )
+    tables = reproduce_li2014(
+        folders, work, ptb=ptb, epochs=epochs, semantic=semantic, quick=quick, tell=tell
     )
+    _show(tables, into, "li2014", part=True)
 
 
 def _given(folders: dict[str, Path | None], ptb: Path | None = None) -> dict[str, Path]:
@@ -92,6 +96,15 @@ def reproduce_heilman_sagae_command(
     ablation: Annotated[
         bool, typer.Option(help="Train without each group of features, too.")
     ] = True,
+    only: Annotated[
+        str,
+        typer.Option(
+            "--tables",
+            metavar="NAMES",
+            help="Only these tables of GUM, with commas: segmentation, accuracy, raw, umuc, "
+            "strengths, syntax, search, features, levels, relations.",
+        ),
+    ] = "",
 ) -> None:
     """Make the tables of Heilman & Sagae (2015), segmenter and parser, in Markdown.
 
@@ -99,13 +112,18 @@ def reproduce_heilman_sagae_command(
 
     Example: `rhetorica reproduce heilman-sagae2015 --rst-dt rst_dt/ --ptb treebank_3/`
     """
-    from rhetorica.reproduce.heilman_sagae2015 import reproduce_heilman_sagae
+    from rhetorica.errors import UnknownName
+    from rhetorica.reproduce.heilman_sagae2015 import TABLES, reproduce_heilman_sagae
 
     _given({"rst-dt": rst_dt, "gum": gum}, ptb)
+    names = [name.strip() for name in only.split(",") if name.strip()] or TABLES
+    for name in names:
+        if name not in TABLES:
+            raise UnknownName("table", name, TABLES)
     tables = reproduce_heilman_sagae(
-        gum, work, umuc=umuc, rst_dt=rst_dt, ptb=ptb, ablation=ablation, tell=tell
+        gum, work, umuc=umuc, rst_dt=rst_dt, ptb=ptb, ablation=ablation, only=names, tell=tell
     )
-    _show(tables, into, "heilman-sagae2015")
+    _show(tables, into, "heilman-sagae2015", part=bool(only))
 
 
 @app.command("dplp2014")
@@ -114,6 +132,7 @@ def reproduce_dplp_command(
     ptb: Ptb = None,
     gum: MaybeGum = None,
     work: Work = Path("runs/dplp2014"),
+    into: Into = None,
     vectors: Annotated[
         Path | None,
         typer.Option(help="Text file of word vectors (a word, then its numbers), for row 5."),
@@ -164,9 +183,8 @@ def reproduce_dplp_command(
         return
     if picture is None or gum is None:
         tried = [float(value) for value in taus.split(",") if value.strip()]
-        typer.echo(
-            reproduce_dplp2014(folders, work, ptb=ptb, vectors=vectors, taus=tried, tell=tell)
-        )
+        tables = reproduce_dplp2014(folders, work, ptb=ptb, vectors=vectors, taus=tried, tell=tell)
+        _show(tables, into, "dplp2014")
         return
     found = word_map(gum, nmf=nmf)
     space = "NMF" if nmf else "the learned projection"
@@ -225,15 +243,15 @@ def reproduce_codra_command(
         corpus = "RST-DT test" if rst_dt else "GUM dev"
         title = f"Relations of spans found by TSP 1-1 on {corpus}: gold (rows), predicted (columns)"
         write_text(picture, confusion_chart(names, counts, title=title))
-    _show(tables, into, "codra2015")
+    _show(tables, into, "codra2015", part=True)
 
 
-def _show(tables: str, into: Path | None, mark: str) -> None:
-    """Put tables into a page at their mark, or print them."""
+def _show(tables: str, into: Path | None, mark: str, *, part: bool = False) -> None:
+    """Put tables into a page at their mark, or print them; ``part``: they may not be all."""
     from rhetorica.reproduce.tables import write_into
 
     if into:
-        write_into(into, mark, tables)
+        write_into(into, mark, tables, part=part)
     else:
         typer.echo(tables)
 

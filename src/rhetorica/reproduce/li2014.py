@@ -175,7 +175,7 @@ def reproduce_li2014(
                 **PAPER,
             )
 
-        parts.append(f"## {name} {treebank.part}\n")
+        parts.append(f"### {name} {treebank.part}\n")
         for coarse in (True, False):
             fewest = 2 if coarse or not quick else len(types)
             parts.append(_feature_table(result, types, coarse, fewest, published=published))

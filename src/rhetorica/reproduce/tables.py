@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -150,11 +151,56 @@ def _words(row: Cells) -> Cells:
     return tuple(cell for cell in row if not any(map(str.isdigit, cell)))
 
 
-def write_into(page: Path, mark: str, tables: str) -> None:
-    """Put tables into a page, between the two comments that mark their place."""
+def write_into(page: Path, mark: str, tables: str, *, part: bool = False) -> None:
+    """Put tables into a page, between the two comments that mark their place.
+
+    They replace what is there or, as a ``part`` of the tables, those of the same title (`merged`).
+    """
     opening, closing = f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
     before, opened, rest = Source.of(page).text.partition(opening)
-    _, closed, after = rest.partition(closing)
+    inside, closed, after = rest.partition(closing)
     if not opened or not closed:
         raise Mismatch(f"{page} has no place for the tables: add {opening.strip()} and {closing}")
+    if part:
+        tables = merged(inside, tables)
     write_text(page, f"{before}{opening}\n{tables}\n{closing}{after}")
+
+
+def merged(page: str, printed: str) -> str:
+    r"""Replace the tables of a page by those printed of the same heading and title; keep the rest.
+
+    A title is what is bold, with a word after a comma: ``**Table 9**, sentences``. A table that is
+    new comes after the one that it follows in print.
+
+    >>> print(merged("**A**: old\n\n**C**: kept\n", "**A**: new\n\n**B**: new\n"), end="")
+    **A**: new
+    <BLANKLINE>
+    **B**: new
+    <BLANKLINE>
+    **C**: kept
+    """
+    blocks = _blocks(page)
+    order, at = list(blocks), 0
+    for key, text in _blocks(printed).items():
+        if key not in blocks:
+            order.insert(at, key)
+        at = order.index(key) + 1
+        blocks[key] = text
+    return "\n\n".join(blocks[key] for key in order) + "\n"
+
+
+def _blocks(text: str) -> dict[tuple[str, str], str]:
+    """Cut a text at headings and titles; return the parts by heading and title."""
+    found: dict[tuple[str, str], list[str]] = {}
+    heading, title = "", ""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            heading, title = line, ""
+        elif named := _TITLE.match(line):
+            title = named[0]
+        found.setdefault((heading, title), []).append(line)
+    parts = {key: "\n".join(lines).strip() for key, lines in found.items()}
+    return {key: part for key, part in parts.items() if part}
+
+
+_TITLE = re.compile(r"\*\*[^*]+\*\*(, \w+)?")
