@@ -34,7 +34,7 @@ def sgd(tmp_path: Path) -> Path:
 
 
 def test_all_tables_are_made_and_kept(sgd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny = Plan((3,), (0, 1), 3, 12, 10, (4,), 8, 5, 1)
+    tiny = Plan((3,), (0, 1), 3, 12, 10, (4,), 8, (5, 3), 1)
     monkeypatch.setattr(zhai_williams2014, "QUICK", tiny)
     heard: list[object] = []
     tables = reproduce_zhai_williams2014(
