@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -32,3 +33,40 @@ def browser() -> Iterator[object]:
         chromium = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def visit(browser: Any, address: str) -> Iterator[Callable[[str], Any]]:
+    """Opens a page of the service; errors in it, and requests to elsewhere, fail the test."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    troubles: list[str] = []
+
+    def opened(path: str) -> Any:
+        page = context.new_page()
+        page.set_default_timeout(60_000)  # the first parse loads the model
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on(
+            "dialog", lambda dialog: (troubles.append(f"dialog: {dialog.type}"), dialog.dismiss())
+        )
+        page.on(
+            "console",
+            lambda message: (
+                troubles.append(message.text)
+                if message.type == "error" and "422" not in message.text
+                else None
+            ),
+        )
+        page.on(
+            "request",
+            lambda request: (
+                troubles.append(f"asked {request.url}")
+                if not request.url.startswith((address, "blob:", "data:"))
+                else None
+            ),
+        )
+        page.goto(address + path)
+        return page
+
+    yield opened
+    context.close()
+    assert not troubles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,35 +22,11 @@ SCRIPT = "<img src=x onerror='window.pwned=1'><script>window.pwned=1</script>"
 
 
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """The page, freshly opened; errors in it, and requests to elsewhere, fail the test."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
-    page = context.new_page()
-    page.set_default_timeout(60_000)  # the first parse loads the model
-    troubles: list[str] = []
-    page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.type}"), dialog.dismiss()))
-    page.on(
-        "console",
-        lambda message: (
-            troubles.append(message.text)
-            if message.type == "error" and "422" not in message.text
-            else None
-        ),
-    )
-    page.on(
-        "request",
-        lambda request: (
-            troubles.append(f"asked {request.url}")
-            if not request.url.startswith((address, "blob:", "data:"))
-            else None
-        ),
-    )
-    page.goto(address)
+def page(visit: Callable[[str], Any]) -> Any:
+    """The page, freshly opened."""
+    page = visit("/")
     page.wait_for_selector("body[data-ready]")
-    yield page
-    context.close()
-    assert not troubles
+    return page
 
 
 def parse_text(page: Any, text: str = TEXT) -> None:
@@ -719,21 +695,6 @@ def test_the_view_and_pictures_are_saved(page: Any, tmp_path: Path) -> None:
     view = (tmp_path / "a.svg").read_text("utf-8")
     assert "causal-cause" in view
     assert "because it rained" in view
-
-
-def test_dialogues_have_a_page(page: Any, address: str) -> None:
-    page.click("a[href='/dialogue']")
-    page.wait_for_url(f"{address}/dialogue")
-    talk = (
-        "Agent: How can I help?\nClient: My bus is late.\nAgent: Which line?\nClient: Line 5.\n\n"
-    )
-    page.fill("#content", talk * 4)
-    page.fill("#states", "3")
-    page.fill("#topics", "2")
-    page.click("#find")
-    page.wait_for_selector("#shown:not([hidden])", timeout=240_000)  # kernels may be compiled
-    assert page.locator("#downloads a").count() == 3
-    assert page.evaluate("document.getElementById('shown').naturalWidth") > 50
 
 
 def test_everything_fits_a_narrow_screen(page: Any) -> None:
