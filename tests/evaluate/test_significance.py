@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -167,13 +169,44 @@ def test_a_constant_difference_bounds_itself():
 
 def test_the_p_value_counts_what_is_as_large_as_observed():
     # The first of two documents, of 3 and of 5 units, differs. Resampled, the difference is 1, 3/8
-    # or 0 with 1/4, 1/2, 1/4, its mean 7/16; from there 1 and 0 are as far as the observed 3/8.
+    # or 0 with 1/4, 1/2, 1/4; from the observed 3/8, 1 and 0 are as far as that is from zero.
     first, second = [Counts(3, 3, 3), Counts(0, 5, 5)], [Counts(0, 3, 3), Counts(0, 5, 5)]
     found = paired_bootstrap(first, second, resamples=40_000)
     assert found.p_value == pytest.approx(0.5, abs=0.01)
     other = paired_bootstrap(second, first, resamples=40_000)
     assert other.difference == -found.difference
     assert other.p_value == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (scores(6, 5), scores(5, 5)),  # one of two differs: 0, .05 and .1, p = 1/2
+        (scores(9, 5, 5, 5), scores(5, 5, 5, 5)),  # one of four
+        (scores(8, 6, 5, 4), scores(5, 5, 5, 5)),  # for and against
+        (
+            [Counts(3, 4, 4), Counts(2, 7, 7), Counts(1, 9, 5)],
+            [Counts(1, 4, 3), Counts(2, 7, 7), Counts(2, 9, 9)],
+        ),
+    ],
+)
+@pytest.mark.parametrize("seed", range(6))
+def test_the_p_value_is_that_of_all_resamples(
+    first: list[Counts], second: list[Counts], seed: int
+) -> None:
+    def difference(draw: tuple[int, ...]) -> Fraction:
+        sums = [sum((counts[i] for i in draw), Counts()) for counts in (first, second)]
+        ours, theirs = (Fraction(2 * c.correct, c.gold + c.pred) for c in sums)
+        return ours - theirs
+
+    every = list(product(range(len(first)), repeat=len(first)))
+    observed = difference(tuple(range(len(first))))
+    exact = sum(abs(difference(d) - observed) >= abs(observed) for d in every) / len(every)
+    found = paired_bootstrap(first, second, seed=seed)
+    assert found.difference == pytest.approx(float(observed))
+    # Five standard errors: a tie that is lost on one side is ten and more.
+    reach = 5 * math.sqrt(exact * (1 - exact) / 10_000)
+    assert found.p_value == pytest.approx(exact, abs=reach + 1e-4)
 
 
 def test_precision_counts_as_much_as_recall():

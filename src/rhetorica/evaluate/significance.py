@@ -47,8 +47,10 @@ def paired_bootstrap(
     """Compare two corpus F scores by drawing documents with replacement (Koehn 2004).
 
     The interval holds the middle of the resampled differences. The p-value is the share of
-    resamples whose difference, shifted to a mean of zero as under the hypothesis that the systems
-    are equal, is at least as large as the one observed (Riezler & Maxwell 2005).
+    resamples whose difference is at least as far from the one observed as that is from zero: what
+    equal systems would give, if resamples vary about the observed difference as samples do about
+    the true one (Efron & Tibshirani 1993, chapter 16; Riezler & Maxwell 2005). They shift by the
+    mean of the resamples; that mean is itself drawn, and so would part differences that are equal.
 
     >>> better = [Counts(9, 10, 10)] * 20
     >>> paired_bootstrap(better, [Counts(5, 10, 10)] * 20).difference
@@ -63,7 +65,7 @@ def paired_bootstrap(
     tail = 100 * (1 - confidence) / 2
     low, high = np.percentile(drawn, [tail, 100 - tail])
     # Rounding must not part equal differences.
-    as_large = np.abs(drawn - drawn.mean()) >= abs(observed) - 1e-12
+    as_large = np.abs(drawn - observed) >= abs(observed) - 1e-12
     p_value = (int(as_large.sum()) + 1) / (resamples + 1)
     return Comparison("bootstrap", observed, float(low), float(high), p_value, len(first))
 
