@@ -33,8 +33,8 @@ class Chosen:
 class Votes:
     """Joins (k, 3: start, split, end) in the order of their size, and the votes for each.
 
-    ``ranges`` (r, 2) and ``labels`` (r, labels) say how the votes for ranges fall on labels; a
-    range may be there several times.
+    ``ranges`` (r, 2), in the order of their starts and ends, and ``labels`` (r, labels) say how the
+    votes for each range fall on labels.
     """
 
     joins: Ints
@@ -50,6 +50,8 @@ class Votes:
         >>> votes = Votes.of(joins, np.array([[0.5], [1.0], [0.25]]))
         >>> votes.joins.tolist(), votes.votes.tolist()
         ([[1, 2, 3], [0, 1, 3]], [1.0, 0.75])
+        >>> votes.ranges.tolist(), votes.labels.tolist()
+        ([[0, 3], [1, 3]], [[0.75], [1.0]])
         """
         starts, splits, ends = joins.T
         base = int(ends.max(initial=0)) + 1
@@ -58,20 +60,22 @@ class Votes:
         unique, place = np.unique(keys, return_inverse=True)
         rest, split = np.divmod(unique, base)
         size, start = np.divmod(rest, base)
+        ranges, where = np.unique(starts * base + ends, return_inverse=True)
+        sums = np.zeros((len(ranges), labels.shape[1]))
+        np.add.at(sums, where, labels)
         return cls(
             np.stack([start, split, start + size], axis=1),
             np.bincount(place, labels.sum(axis=1), len(unique)).astype(np.float64),
-            np.stack([starts, ends], axis=1),
-            labels,
+            np.stack(np.divmod(ranges, base), axis=1),
+            sums,
         )
 
     def labels_of(self, joins: Sequence[Chosen]) -> Floats:
         """Return the votes for each label of some joins: (joins, labels)."""
-        place = {(join.start, join.end): i for i, join in enumerate(joins)}
+        place = {(start, end): row for row, (start, end) in enumerate(self.ranges.tolist())}
+        rows = np.array([place.get((join.start, join.end), -1) for join in joins], dtype=np.int64)
         found = np.zeros((len(joins), self.labels.shape[1]))
-        rows = [place.get((start, end), -1) for start, end in self.ranges.tolist()]
-        known = np.array(rows, dtype=np.int64) >= 0
-        np.add.at(found, np.array(rows, dtype=np.int64)[known], self.labels[known])
+        found[rows >= 0] = self.labels[rows[rows >= 0]]
         return found
 
 

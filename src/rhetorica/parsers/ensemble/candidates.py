@@ -59,18 +59,19 @@ class Candidates:
         """Put ballots together; ``coarse`` maps each member's relations to those of ``labels``."""
         n = len(doc.edus)
         trees = tuple(tuple(elect(n, ballot.votes)) for ballot in ballots)
-        tallies = [_tally(n, ballot) for ballot in ballots]
+        said = [ballot.votes.ranges @ np.array([n + 1, 1]) for ballot in ballots]
+        totals = [np.minimum(ballot.votes.labels.sum(axis=1), 1.0) for ballot in ballots]
         owned = [np.array([t.start * (n + 1) + t.end for t in tree], np.int64) for tree in trees]
-        likely = [keys[sums >= LEAST] for keys, sums, _ in tallies]
+        likely = [keys[total >= LEAST] for keys, total in zip(said, totals, strict=True)]
         every = np.unique(np.concatenate([np.zeros(0, np.int64), *likely, *owned]))
         shares = np.zeros((len(every), len(ballots)))
         by_label = np.zeros((len(every), len(ballots), len(labels)))
         own = np.zeros((len(every), len(ballots)), dtype=bool)
-        for m, ((keys, sums, votes), ballot) in enumerate(zip(tallies, ballots, strict=True)):
-            known = np.isin(keys, every)
-            rows = np.searchsorted(every, keys[known])
-            shares[rows, m] = sums[known]
-            by_label[rows, m] = votes[known] @ _same(ballot.labels, labels, coarse)
+        for m, ballot in enumerate(ballots):
+            known = np.isin(said[m], every)
+            rows = np.searchsorted(every, said[m][known])
+            shares[rows, m] = totals[m][known]
+            by_label[rows, m] = ballot.votes.labels[known] @ _same(ballot.labels, labels, coarse)
             own[np.searchsorted(every, owned[m]), m] = True
         ranges = np.stack(np.divmod(every, n + 1), axis=1)
         joins, weights = _joins(n, ballots, trees, every)
@@ -106,15 +107,6 @@ def split_levels(doc: Document) -> Ints:
     sentence = np.diff(doc.edu_sentences()) != 0
     paragraph = np.diff(doc.edu_paragraphs()) != 0
     return np.where(paragraph, 2, np.where(sentence, 1, 0))
-
-
-def _tally(n: int, ballot: Ballot) -> tuple[Ints, Floats, Floats]:
-    """Return the ranges of a ballot as numbers, their probabilities, and votes by label."""
-    votes = ballot.votes
-    keys, place = np.unique(votes.ranges @ np.array([n + 1, 1]), return_inverse=True)
-    labels = np.zeros((len(keys), votes.labels.shape[1]))
-    np.add.at(labels, place, votes.labels)
-    return keys, np.minimum(labels.sum(axis=1), 1.0), labels
 
 
 def _same(

@@ -41,6 +41,8 @@ SPLIT_CLASSES = 6
 _SMOOTH = 0.01
 _PRIOR = 0.3
 _SURE = 0.004
+_AT_ONCE = 8192
+"""Ranges whose labels are judged together: a long text has a hundred thousand."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +75,11 @@ class Stacked:
         """Return the probability of each range, and of each label if it is a unit."""
         weights = self.ranges[said.classes]
         odds = (_evidence(said) * weights[:, :-1]).sum(axis=1) + weights[:, -1]
-        mixed = np.einsum("rml,rm->rl", _log_labels(said), self.labels[said.classes])
+        mixed = np.empty((len(said.ranges), said.labels.shape[2]))
+        for at in range(0, len(mixed), _AT_ONCE):
+            here = slice(at, at + _AT_ONCE)
+            exponents = self.labels[said.classes[here]]
+            mixed[here] = np.einsum("rml,rm->rl", _log_labels(said.labels[here]), exponents)
         return sigmoid(odds), np.exp(log_softmax(mixed))
 
 
@@ -109,7 +115,7 @@ def fit_stacked(examples: Sequence[Example], *, l2: float) -> Stacked:
     A class that does not occur has the weights of all together.
     """
     evidence = np.concatenate([_evidence(one.said) for one in examples])
-    logs = np.concatenate([_log_labels(one.said) for one in examples])
+    logs = np.concatenate([_log_labels(one.said.labels) for one in examples])
     classes = np.concatenate([one.said.classes for one in examples])
     right = np.concatenate([_right(one) for one in examples])
     ranges, labels = [], []
@@ -194,10 +200,10 @@ def _evidence(said: Candidates) -> Floats:
     return np.concatenate([log_odds(said.shares, least=_SURE), said.own], axis=1)
 
 
-def _log_labels(said: Candidates) -> Floats:
+def _log_labels(votes: Floats) -> Floats:
     """Return members' log probabilities of labels (ranges, members, labels), smoothed."""
-    sums = said.labels.sum(axis=2, keepdims=True)
-    shares = np.divide(said.labels, sums, out=np.zeros_like(said.labels), where=sums > 0)
+    sums = votes.sum(axis=2, keepdims=True)
+    shares = np.divide(votes, sums, out=np.zeros_like(votes), where=sums > 0)
     # Who has no votes for a range prefers no label.
     return np.where(sums > 0, np.log(shares + _SMOOTH), 0.0)
 

@@ -35,6 +35,9 @@ BATCH = 8
 """Windows that go through the encoder at once; more gain nothing on one core."""
 KEPT = 16_384
 """The longest text, in pieces, whose states are kept for who asks next: 50 MB at most."""
+AT_ONCE = 8192
+EDUS_AT_ONCE = 512
+"""Pieces, and EDUs, that go through a head at once: states alone are 400 MB for 100,000 words."""
 CONTEXT = 2
 """How many pieces on either side the segmentation head sees directly."""
 SALIENCE_LIMIT = 4.0
@@ -256,6 +259,16 @@ class Network:
 
     def marks(self, states: Floats, source: int = 0) -> Floats:
         """Return what begins at each piece: probabilities of nothing, EDU, sentence, paragraph."""
+        n = len(states)
+        found = np.empty((n, 4), dtype=np.float32)
+        for at in range(0, n, AT_ONCE):
+            end = min(n, at + AT_ONCE)
+            # With the neighbours that the first and the last of them see.
+            first, last = max(0, at - CONTEXT), min(n, end + CONTEXT)
+            found[at:end] = self._marks(states[first:last], source)[at - first : end - first]
+        return found
+
+    def _marks(self, states: Floats, source: int) -> Floats:
         w = self.weights
         size = states.shape[1]
         near = w["marker.near.weight"]
@@ -289,8 +302,13 @@ class Network:
         firsts = units.firsts
         weight = affine(states, w, "edus.attention").clip(-ATTENTION_LIMIT, ATTENTION_LIMIT)
         weight = np.exp(weight)
-        total = np.add.reduceat(weight, firsts[:-1], axis=0)
-        pooled = np.add.reduceat(weight * states, firsts[:-1], axis=0) / total
+        pooled = np.empty((len(units), states.shape[1]), dtype=np.float32)
+        for at in range(0, len(units), EDUS_AT_ONCE):
+            some = firsts[at : at + EDUS_AT_ONCE + 1]
+            here, inner = slice(some[0], some[-1]), some[:-1] - some[0]
+            total = np.add.reduceat(weight[here], inner, axis=0)
+            sums = np.add.reduceat(weight[here] * states[here], inner, axis=0)
+            pooled[at : at + EDUS_AT_ONCE] = sums / total
         x = np.concatenate([states[firsts[:-1]], states[firsts[1:] - 1], pooled], axis=1)
         x = affine(x, w, "edus.words") + affine(edu_features(units), w, "edus.features")
         x = relu(x + w["edus.source.weight"][source])

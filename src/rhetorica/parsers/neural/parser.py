@@ -86,6 +86,7 @@ class NeuralParser(Stored):
         if count < 2:
             return Ballot.empty(labels)
         spans = self.network.spans(self.network.edus(states, units, self._source), units)
+        del states  # 3 kB a piece
         found = posteriors(count, spans.splits, _levels(units))
         shares = np.concatenate(
             [

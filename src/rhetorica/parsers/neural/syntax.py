@@ -30,6 +30,7 @@ Ints = npt.NDArray[np.int64]
 LONGEST = 200
 """Words of a sentence that are parsed together; longer stretches without an end are cut."""
 _AT_ONCE = 512
+_WORDS_AT_ONCE = 4096
 _FORBIDDEN = -1e4
 _SLOPE = 0.1
 _VISIBLE = re.compile(r"\S+")
@@ -62,6 +63,7 @@ class NeuralSyntax:
         located = locate_words(pieces, starts, ends)
         edges = self._sentences(doc, words, pieces, states, located)
         tags, heads, relations = parse_words(self.network, states, located, edges, self._root)
+        del states  # 3 kB a piece
         return self._filled(doc, words, edges, tags, heads, relations)
 
     def pipe(self, documents: Iterable[Document | str]) -> Iterator[Document]:
@@ -149,16 +151,42 @@ def parse_words(
     network: Network, states: Floats, words: WordPieces, edges: Sequence[int], root: int
 ) -> tuple[Ints, Ints, Ints]:
     """Return the tag, head (-1: root) and relation of each word, sentence by sentence."""
+    tags, heads, relations = np.empty((3, len(words.firsts)), dtype=np.int64)
+    for sentences in _some(cut_edges(edges)):
+        first, last = sentences[0][0], sentences[-1][1]
+        here = slice(first, last)
+        x = np.concatenate([states[words.firsts[here]], states[words.lasts[here]]], axis=1)
+        x += network.weights["syntax.inside.weight"][words.inside[here]]
+        inner = [(start - first, end - first) for start, end in sentences]
+        tags[here], found, relations[here] = _parse(network, x, inner, root)
+        heads[here] = np.where(found < 0, -1, found + first)
+    return tags, heads, relations
+
+
+def _some(sentences: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Yield some sentences after the other: the vectors of all words of a book need gigabytes."""
+    found: list[tuple[int, int]] = []
+    for sentence in sentences:
+        found.append(sentence)
+        if sentence[1] - found[0][0] >= _WORDS_AT_ONCE:
+            yield found
+            found = []
+    if found:
+        yield found
+
+
+def _parse(
+    network: Network, x: Floats, sentences: Iterable[tuple[int, int]], root: int
+) -> tuple[Ints, Ints, Ints]:
+    """Return the tag, head and relation of each word of some sentences, from the words' vectors."""
     w = network.weights
-    x = np.concatenate([states[words.firsts], states[words.lasts]], axis=1)
-    x += w["syntax.inside.weight"][words.inside]
     tags: Ints = affine(x, w, "syntax.tags").argmax(axis=1)
     parts = affine(x, w, "syntax.parts")
     parts = np.maximum(parts, _SLOPE * parts)
     dependents, governors, low, high = np.split(parts, 4, axis=1)
     asking = with_one(dependents) @ w["syntax.product"]
     heads = np.empty(len(x), dtype=np.int64)
-    for start, end in cut_edges(edges):
+    for start, end in sentences:
         table = np.full((end - start + 1, end - start + 1), -np.inf)
         table[0, 1:] = asking[start:end] @ w["syntax.root"][0]
         table[1:, 1:] = governors[start:end] @ asking[start:end].T
