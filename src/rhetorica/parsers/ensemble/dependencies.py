@@ -17,13 +17,13 @@ import numpy.typing as npt
 from rhetorica.convert import to_dependencies
 from rhetorica.decode import eisner, spanning_tree
 from rhetorica.document import Document
-from rhetorica.errors import Mismatch, ModelError
+from rhetorica.errors import ModelError
 from rhetorica.learn import experts
 from rhetorica.learn.links import log_softmax
 from rhetorica.models.store import Config, State
 from rhetorica.parsers.ensemble.candidates import split_levels
-from rhetorica.parsers.ensemble.parser import EnsembleParser, Settings
-from rhetorica.parsers.ensemble.weights import fit_exponents
+from rhetorica.parsers.ensemble.parser import EnsembleParser, Settings, parsed_by
+from rhetorica.parsers.ensemble.weights import fit_exponents, member_weights
 from rhetorica.parses import Parse, Scores
 from rhetorica.protocols import ArcBallot, ArcVoter, Parser
 from rhetorica.settings import RELATIONS, made
@@ -87,12 +87,12 @@ class DependencyEnsemble(EnsembleParser):
         self, doc: Document, ballots: Sequence[ArcBallot], *, kbest: int = 1
     ) -> Parse:
         """Return the parse that these ballots make; there is no k-best list."""
-        about = {"parser": self.name, "members": self.settings.members}
-        about |= {"method": self.settings.method}
         n = len(doc.edus)
         if n < 2:
             tree = DepTree((ROOT,) * n, (ROOT_RELATION,) * n)
-            return Parse(doc, tree, Scores(heads=(1.0,) * n) if n else None, provenance=about)
+            return Parse(
+                doc, tree, Scores(heads=(1.0,) * n) if n else None, provenance=self._provenance
+            )
         classes = arc_classes(doc)
         stacked = self.settings.method == "stacked"
         votes = (_mixed_heads if stacked else _voted_heads)(ballots, self.heads_[classes])
@@ -114,7 +114,7 @@ class DependencyEnsemble(EnsembleParser):
             heads=tuple(votes[np.arange(n), heads + 1].tolist()),
             arc_relations=tuple(sure.tolist()),
         )
-        return Parse(doc, tree, scores, provenance=about)
+        return Parse(doc, tree, scores, provenance=self._provenance)
 
     def state(self) -> State:
         """Return the members' names, the labels, and the weights."""
@@ -155,13 +155,7 @@ def decode(votes: Floats, decoder: str) -> Ints:
 def _ballot(member: Parser, doc: Document) -> ArcBallot:
     if isinstance(member, ArcVoter):
         return member.arc_ballot(doc)
-    parse = member(doc)
-    if parse.document.edus != doc.edus:
-        raise Mismatch(
-            f"{member.name} has {len(parse.document.edus)} EDUs in {doc.id or 'a document'}, the "
-            f"others {len(doc.edus)}: members of an ensemble must keep the EDUs that they are given"
-        )
-    return ArcBallot.of(parse)
+    return ArcBallot.of(parsed_by(member, doc))
 
 
 def _log_heads(said: Sequence[ArcBallot]) -> Floats:
@@ -280,15 +274,9 @@ def _fit_votes(
         found = np.zeros((ARC_CLASSES, heads.shape[1]))
         for number in range(ARC_CLASSES):
             here = use & (classes == number)
-            here = here if here.sum() >= _FEWEST else use
+            # Reparsing knows no classes.
+            here = use if method == "reparsing" or here.sum() < _FEWEST else here
             table = experts.Table(symbols[here][:, None, :], truth[here][:, None])
-            if method == "reparsing":
-                whole = experts.Table(symbols[use][:, None, :], truth[use][:, None])
-                weights = 1 - whole.hamming().mean(axis=(0, 1))
-            else:
-                rule = experts.learn(method, table)
-                shares = rule.shares() if isinstance(rule, experts.Randomised) else rule.weights
-                weights = shares[0]
-            found[number] = weights / max(weights.sum(), 1e-9)
+            found[number] = member_weights(table, method)
         tables.append(found)
     return tables[0], tables[1]

@@ -226,11 +226,9 @@ class EnsembleParser(Stored):
 
     def decide(self, doc: Document, ballots: Sequence[Ballot], *, kbest: int = 1) -> Parse:
         """Return the parse that these ballots make."""
-        about = {"parser": self.name, "members": self.settings.members}
-        about |= {"method": self.settings.method}
         n = len(doc.edus)
         if n < 2:
-            return Parse(doc, RSTTree(n), Scores() if n else None, provenance=about)
+            return Parse(doc, RSTTree(n), Scores() if n else None, provenance=self._provenance)
         said = Candidates.of(doc, ballots, self.labels_, self._coarse())
         values, labels = self.weights_.judge(said, doc)
         votes = self._votes(said, values, labels)
@@ -242,7 +240,12 @@ class EnsembleParser(Stored):
                 Candidate(self._labelled(said, joins, values, labels, ballots, ranks)[0], score)
                 for joins, ranks, score in elect_kbest(n, votes, kbest, losses)
             )
-        return Parse(doc, tree, scores, candidates, about)
+        return Parse(doc, tree, scores, candidates, self._provenance)
+
+    @property
+    def _provenance(self) -> dict[str, str]:
+        about = self.settings
+        return {"parser": self.name, "members": about.members, "method": about.method}
 
     def _label_losses(
         self, said: Candidates, values: Floats, labels: Floats
@@ -334,12 +337,15 @@ class EnsembleParser(Stored):
 
 
 def _ballot(member: Parser, doc: Document) -> Ballot:
-    if isinstance(member, Voter):
-        return member.ballot(doc)
+    return member.ballot(doc) if isinstance(member, Voter) else Ballot.of(parsed_by(member, doc))
+
+
+def parsed_by(member: Parser, doc: Document) -> Parse:
+    """Return a member's parse of a document, whose EDUs it must keep."""
     parse = member(doc)
     if parse.document.edus != doc.edus:
         raise Mismatch(
             f"{member.name} has {len(parse.document.edus)} EDUs in {doc.id or 'a document'}, the "
             f"others {len(doc.edus)}: members of an ensemble must keep the EDUs that they are given"
         )
-    return Ballot.of(parse)
+    return parse

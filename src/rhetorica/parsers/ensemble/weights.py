@@ -146,16 +146,23 @@ def fit_votes(examples: Sequence[Example], method: str) -> Votes:
         whole = experts.Table(symbols[:, None, :], truth[:, None])
         found = np.zeros((SPLIT_CLASSES, members))
         for number in range(SPLIT_CLASSES):
-            table = whole[classes == number] if (classes == number).any() else whole
-            if method == "reparsing":
-                weights = 1 - whole.hamming().mean(axis=(0, 1))
-            else:
-                rule = experts.learn(method, table)
-                shares = rule.shares() if isinstance(rule, experts.Randomised) else rule.weights
-                weights = shares[0]
-            found[number] = weights / max(weights.sum(), 1e-9)
+            here = classes == number
+            # Reparsing knows no classes.
+            table = whole[here] if here.any() and method != "reparsing" else whole
+            found[number] = member_weights(table, method)
         tables.append(found)
     return Votes(*tables)
+
+
+def member_weights(table: experts.Table, method: str) -> Floats:
+    """Return a weight for each member that is learned from one position a row; their sum is 1."""
+    if method == "reparsing":
+        weights = 1 - table.hamming().mean(axis=(0, 1))
+    else:
+        rule = experts.learn(method, table)
+        shares = rule.shares() if isinstance(rule, experts.Randomised) else rule.weights
+        weights = shares[0]
+    return np.asarray(weights / max(weights.sum(), 1e-9))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
