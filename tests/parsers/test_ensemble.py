@@ -306,11 +306,40 @@ def test_votes_of_a_sample_make_a_ballot_of_shipped_parsers() -> None:
         ballot = parser.ballot(doc)
         assert isinstance(ballot.votes, JoinVotes)
         assert len(elect(3, ballot.votes)) == 2
-        totals: dict[tuple[int, int], float] = {}
-        for pair, row in zip(ballot.votes.ranges.tolist(), ballot.votes.labels, strict=True):
-            totals[tuple(pair)] = totals.get(tuple(pair), 0.0) + float(row.sum())
+        ranges = list(map(tuple, ballot.votes.ranges.tolist()))
+        assert sorted(set(ranges)) == ranges
+        totals = dict(zip(ranges, ballot.votes.labels.sum(axis=1).tolist(), strict=True))
         assert totals[0, 3] == pytest.approx(1, abs=0.05)
         assert all(0 <= total <= 1.001 for total in totals.values())
+
+
+def test_a_long_text_is_read_in_pieces_with_the_same_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from rhetorica.parsers.ensemble import weights
+    from rhetorica.parsers.neural import network, syntax
+    from rhetorica.pipeline import load
+
+    paragraphs = [
+        f"On day {day} we stayed at home because it rained. Although the {place} was near, nobody "
+        f"wanted to go there, and so the children read what they had found in the {place}."
+        for day in range(3, 9)
+        for place in ("harbour", "library")
+    ]
+    text = "\n\n".join(paragraphs)
+    nlp = load("en", parser="ensemble", model="ensemble_gum", syntax="neural")
+    whole = nlp(text)
+    assert len(whole.edus) > 48
+    monkeypatch.setattr(network, "AT_ONCE", 37)
+    monkeypatch.setattr(network, "EDUS_AT_ONCE", 5)
+    monkeypatch.setattr(syntax, "_WORDS_AT_ONCE", 11)
+    monkeypatch.setattr(weights, "_AT_ONCE", 7)
+    found = nlp(text)
+    assert found.document == whole.document
+    assert found.tree == whole.tree
+    for name in ("boundaries", "spans", "nuclearities", "relations"):
+        ours, theirs = (getattr(parse.scores, name) for parse in (found, whole))
+        assert ours == pytest.approx(theirs, abs=1e-4)
 
 
 class ArcMember:
