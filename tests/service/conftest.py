@@ -36,7 +36,7 @@ def browser() -> Iterator[object]:
 
 
 @pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Callable[[str], Any]]:
+def open_page(browser: Any, address: str) -> Iterator[Callable[[str], Any]]:
     """Opens a page of the service; errors in it, and requests to elsewhere, fail the test."""
     context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
     troubles: list[str] = []

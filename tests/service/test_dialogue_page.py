@@ -26,9 +26,9 @@ Agent: Goodbye.
 
 
 @pytest.fixture
-def page(visit: Callable[[str], Any]) -> Any:
+def page(open_page: Callable[[str], Any]) -> Any:
     """The page, reached from the one on texts."""
-    page = visit("/")
+    page = open_page("/")
     page.click("a[href='/dialogue']")
     page.wait_for_url("**/dialogue")
     return page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ SCRIPT = "<img src=x onerror='window.pwned=1'><script>window.pwned=1</script>"
 
 
 @pytest.fixture
-def page(visit: Callable[[str], Any]) -> Any:
+def page(open_page: Callable[[str], Any]) -> Any:
     """The page, freshly opened."""
-    page = visit("/")
+    page = open_page("/")
     page.wait_for_selector("body[data-ready]")
     return page
 
