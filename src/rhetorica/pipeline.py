@@ -31,6 +31,7 @@ from rhetorica.languages import DEFAULT, LANGUAGES, FrontEnd, recognise, settle
 from rhetorica.models import store
 from rhetorica.parses import Parse, Scores
 from rhetorica.protocols import Parser, Segmenter, TextSegmenter
+from rhetorica.relations import RelationSet, relation_set, relation_set_names
 from rhetorica.segmenters.boundaries import by_layout, cut
 from rhetorica.text import annotate_all
 from rhetorica.text.layout import whole_characters
@@ -198,6 +199,12 @@ class Recipe:
             default = ENSEMBLE if alike else default
             found.append(SEGMENTERS[self.segmenter or default])
         return tuple(found)
+
+    @property
+    def relations(self) -> RelationSet:
+        """The relations of the model's treebank; of a model in a folder, those of GUM."""
+        known = self.model in relation_set_names()
+        return relation_set(self.model if known else DEFAULT_MODEL)
 
     @property
     def reads_syntax(self) -> bool:

@@ -57,14 +57,29 @@ def test_batch(texts: Path, tmp_path: Path) -> None:
 def test_batch_refuses_what_it_cannot_do(texts: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for arguments, message in (
-        (("--jobs", "many"), "auto"),
         (("--to", "rs5"), "Did you mean"),
         (("--parser", "lee2014"), "Did you mean"),
     ):
         done = CliRunner().invoke(app, [str(texts), "--out", str(out), *arguments])
         assert isinstance(done.exception, RhetoricaError)
         assert message in str(done.exception)
+    done = CliRunner().invoke(app, [str(texts), "--out", str(out), "--jobs", "many"])
+    assert done.exit_code == 2 and "a number from 1, or auto" in done.stderr
     assert not out.exists()
+
+
+def test_batch_gives_coarse_labels_as_parse_does(texts: Path, tmp_path: Path) -> None:
+    out, file = tmp_path / "out", texts / "home.txt"
+    arguments = [str(file), "--parser", "neural-fast", "--out", str(out), "--jobs", "1"]
+    done = CliRunner().invoke(app, [*arguments, "--labels", "coarse"])
+    assert done.exit_code == 0, done.stderr
+    (parse,) = rhetorica.read(out / "part-00000.jsonl")
+    own = rhetorica.load("en", parser="neural-fast")(file.read_text())
+    assert parse.dependencies.relations == ("ROOT", "causal")
+    assert parse.dependencies == own.relabel(rhetorica.Recipe().relations.coarse).dependencies
+    assert own.dependencies.relations == ("ROOT", "causal-cause")
+    other = CliRunner().invoke(app, arguments)
+    assert "--force-mix" in str(other.exception)  # other labels are other results
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -32,11 +32,15 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """A recipe and a format: all that a worker must know; models are found where it works."""
+    """A recipe and a format: all that a worker must know; models are found where it works.
+
+    With ``coarse``, relations are those classes that all parsers of the treebank share.
+    """
 
     recipe: Recipe
     to: str = "jsonl"
     kbest: int = 1
+    coarse: bool = False
 
     def __post_init__(self) -> None:
         if self.to == PARQUET:
@@ -60,11 +64,14 @@ class Work:
 
         models = {model.id: digest(dict(model.files)) for model in models_of(self.recipe)}
         recipe = asdict(self.recipe) | {"options": dict(self.recipe.options)}
-        return {"version": __version__, "kbest": self.kbest, **recipe, "models": models}
+        about = {"version": __version__, "kbest": self.kbest, **recipe, "models": models}
+        return about | {"labels": "coarse"} if self.coarse else about
 
     def _do(self, parser: Callable[[Document], Parse], doc: Document) -> Result:
         began = time.perf_counter()
         parse = parser(doc)
+        if self.coarse:
+            parse = parse.relabel(self.recipe.relations.coarse)
         seconds = time.perf_counter() - began
         return Result(self._write(parse, seconds), len(doc.text.split()), seconds)
 

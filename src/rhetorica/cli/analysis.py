@@ -49,7 +49,8 @@ def text_files(
 def count_of(jobs: str) -> int:
     """Return the number of processes that ``--jobs`` means."""
     if jobs == "auto":
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        allowed = getattr(os, "sched_getaffinity", None)  # not on every system
+        return len(allowed(0)) if allowed else os.cpu_count() or 1
     if not jobs.isdecimal() or not int(jobs):
         raise typer.BadParameter(f"--jobs is {jobs!r}, expected a number from 1, or auto")
     return int(jobs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,16 +15,18 @@ from rhetorica.batch.engine import Counts, Execute, in_processes, run_batch
 from rhetorica.batch.inputs import KINDS, Inputs
 from rhetorica.batch.shards import SHARD_SIZE
 from rhetorica.batch.work import Work
+from rhetorica.cli.analysis import count_of
 from rhetorica.cli.common import errors, progress_bar, say, tell
 from rhetorica.cli.options import (
     FORMATS_EPILOG,
+    Jobs,
+    LabelKind,
     LanguageName,
     ModelName,
     ParserName,
     SegmenterName,
     SyntaxName,
 )
-from rhetorica.errors import RhetoricaError
 from rhetorica.pipeline import AUTO, DEFAULT_MODEL, DEFAULT_PARSER, Recipe
 from rhetorica.progress import Event, Tell
 
@@ -51,6 +52,7 @@ def batch(
     syntax: SyntaxName = None,
     segment_only: Annotated[bool, typer.Option("--segment-only", help="Stop after EDUs.")] = False,
     kbest: Annotated[int, typer.Option(min=1, help="Also keep the K best trees (in jsonl).")] = 1,
+    labels: LabelKind = "own",
     to: Annotated[
         str,
         typer.Option(
@@ -71,9 +73,7 @@ def batch(
     id_column: Annotated[
         str | None, typer.Option(help="Column with the document's name; else id, or the row.")
     ] = None,
-    jobs: Annotated[
-        str, typer.Option(metavar="N", help="Processes that work side by side; auto: one a core.")
-    ] = "auto",
+    jobs: Jobs = "auto",
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -111,7 +111,7 @@ def batch(
     """
     chosen = None if segment_only else parser
     recipe = Recipe(language, chosen, segmenter, model, syntax)
-    work = Work(recipe, to, kbest)
+    work = Work(recipe, to, kbest, coarse=labels == "coarse")
     found = Inputs(inputs, from_, text_column, id_column, leave_out=out)
     try:
         with _place(work, jobs, cluster, timeout or math.inf) as execute, _progress() as show:
@@ -147,16 +147,7 @@ def _place(work: Work, jobs: str, cluster: str | None, seconds: float) -> Iterat
         with on_cluster(cluster, work, seconds=seconds, tell=tell) as execute:
             yield execute
         return
-    yield in_processes(work, _number(jobs), seconds=seconds)
-
-
-def _number(jobs: str) -> int:
-    if jobs == "auto":
-        allowed = getattr(os, "sched_getaffinity", None)  # not on every system
-        return len(allowed(0)) if allowed else os.cpu_count() or 1
-    if not jobs.isdecimal() or int(jobs) < 1:
-        raise RhetoricaError(f"--jobs {jobs}: expected a number of at least 1, or auto")
-    return int(jobs)
+    yield in_processes(work, count_of(jobs), seconds=seconds)
 
 
 @contextmanager

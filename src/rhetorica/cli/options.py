@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -119,6 +119,12 @@ CorpusName = Annotated[
 ]
 Split = Annotated[
     str | None, typer.Option("--split", help="With --corpus: train, dev, ...; else all.")
+]
+LabelKind = Annotated[
+    Literal["own", "coarse"],
+    typer.Option(
+        "--labels", help="Relations as the parser gives them, or the classes that all share."
+    ),
 ]
 Labels = Annotated[
     str | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from rhetorica.cli.analysis import analyse, count_of, text_files
 from rhetorica.cli.options import (
     Force,
     Jobs,
+    LabelKind,
     LanguageName,
     ModelName,
     OutPlace,
@@ -27,7 +28,6 @@ from rhetorica.cli.options import (
 from rhetorica.cli.output import OUTPUTS, TREE, Sink
 from rhetorica.errors import LanguageWarning
 from rhetorica.pipeline import AUTO, DEFAULT_MODEL, DEFAULT_PARSER, Recipe
-from rhetorica.relations import relation_set, relation_set_names
 from rhetorica.render.layout.parts import View
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
@@ -66,10 +66,7 @@ def parse(
         typer.Option(min=0, help="shift-reduce, dplp: let so many sequences of actions vote."),
     ] = None,
     from_: TextFormat = None,
-    labels: Annotated[
-        Literal["own", "coarse"],
-        typer.Option(help="Relations as the parser gives them, or the classes that all share."),
-    ] = "own",
+    labels: LabelKind = "own",
     strict: Strict = False,
     pattern: Pattern = "",
     force: Force = False,
@@ -96,12 +93,13 @@ def parse(
     sink = Sink.of(to, out, TREE, len(files), view=view, force=force)
     if quiet:
         warnings.simplefilter("ignore", LanguageWarning)
-    known = relation_set(model if model in relation_set_names() else DEFAULT_MODEL)
     analyse(
         Job(recipe, from_, edus, kbest, strict),
         files,
         count_of(jobs),
         sink,
-        change=lambda parse: parse.relabel(known.coarse) if labels == "coarse" else parse,
+        change=lambda parse: (
+            parse.relabel(recipe.relations.coarse) if labels == "coarse" else parse
+        ),
         quiet=quiet,
     )
