@@ -105,6 +105,35 @@ def test_what_is_not_utf_8_is_told_with_its_place() -> None:
     assert decode("é\r".encode(), "x") == "é\n"
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK\x03\x04\x14\0\xb2", "Word, OpenDocument or zip file.*save its text as .txt"),
+        (b"%PDF-1.4\n%\xe2\xe3", "PDF file.*pdftotext"),
+        (b"%PDF-1.4\n1 0 obj", "PDF file"),
+        (b"{\\rtf1 It rained.}", "rich text"),
+        (b"\xef\xbb\xbf\n<!DOCTYPE  HTML><p>It rained.", "web page"),
+        (b'<?xml version="1.0"?>\n<rst>\n<header>', "a tree in rs3 .*--from rs3"),
+        (b"( Root (span 1 2)", "a tree in dis"),
+        ("It rained.".encode("utf-16"), "iconv -f UTF-16"),
+    ],
+)
+def test_what_is_no_text_is_told_by_how_it_begins(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "essay.txt"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        read_raw(path)
+
+
+def test_a_text_may_begin_with_anything_else(tmp_path: Path) -> None:
+    path = tmp_path / "essay.txt"
+    for text in ("<b>It</b> rained.", "{It rained.}", "( Root and branch )", "PK is a name.", ""):
+        path.write_text(text)
+        assert read_raw(path) == text
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"none\.txt: No such file or directory$"):
         read_raw(tmp_path / "none.txt")

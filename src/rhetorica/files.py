@@ -10,6 +10,7 @@ import re
 import sys
 import tempfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -76,11 +77,38 @@ def document_id(path: Path) -> str:
     return name
 
 
+_SAVE = "save its text as .txt first (pandoc -t plain, pdftotext or your word processor can)"
+_BINARY = (
+    (b"pk\x03\x04", f"a Word, OpenDocument or zip file, not plain text: {_SAVE}"),
+    (b"\xd0\xcf\x11\xe0", f"an old Word or Excel file, not plain text: {_SAVE}"),
+    (b"%pdf-", f"a PDF file, not plain text: {_SAVE}"),
+    (b"\x1f\x8b", "packed by gzip: name it .gz, or unpack it first"),
+)
+_MARKUP = (
+    (b"{\\rtf", f"rich text (RTF), not plain text: {_SAVE}"),
+    (b"<!doctype html", f"a web page, not plain text: {_SAVE}"),
+    (b"<html", f"a web page, not plain text: {_SAVE}"),
+    (b"<rst>", "a tree in rs3 or rs4: name it .rs3, or say --from rs3"),
+    (b"( root (span", "a tree in dis: name it .dis, or say --from dis"),
+)
+
+
 def read_raw(source: str | os.PathLike[str]) -> str:
     """Read a user's text as it is: line ends stay, so that offsets are those of the file."""
     if os.fspath(source) == "-":
-        return _decode(sys.stdin.buffer.read(), "<stdin>")
-    return _decode(_read_bytes(Path(source)), str(source))
+        data, name = sys.stdin.buffer.read(), "<stdin>"
+    else:
+        data, name = _read_bytes(Path(source)), str(source)
+    if why := _begins_as(data, _BINARY + _MARKUP):
+        raise FormatError(name, None, f"this is {why}")
+    return _decode(data, name)
+
+
+def _begins_as(data: bytes, table: Sequence[tuple[bytes, str]]) -> str:
+    """Tell what a file is that begins so (in small letters), whatever its name; "" if unknown."""
+    head = b" ".join(data[:200].removeprefix(b"\xef\xbb\xbf").lower().split())
+    head = re.sub(rb"^<\?xml[^>]*> ?", b"", head)
+    return next((why for start, why in table if head.startswith(start)), "")
 
 
 def decode(data: bytes, name: str) -> str:
@@ -93,14 +121,15 @@ def _decode(data: bytes, name: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        hint = ""
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            hint = " It looks like UTF-16."
+        if why := _begins_as(data, _BINARY):
+            raise FormatError(name, None, f"this is {why}") from None
+        wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
         raise FormatError(
             name,
             line,
-            f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}.{hint} "
-            f"Convert it first, for example: iconv -f ENCODING -t UTF-8",
+            f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}."
+            f"{' It looks like UTF-16.' if wide else ''} Convert it first: iconv -f "
+            f"{'UTF-16' if wide else 'ENCODING'} -t UTF-8 OLD > NEW",
         ) from None
 
 

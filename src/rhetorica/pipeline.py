@@ -338,7 +338,7 @@ class Pipeline:
             return self
         recipe, name = self.recipe, LANGUAGES[code].name
         seen = f"the text looks like {name} ({code})"
-        known = f"; if it is not {name}, say that its language is {self._language!r}"
+        known = f"; if it is not {name}, name its language, {self._language!r} (--language)"
         try:
             twin = _translated(recipe, code)
         except InvalidRecipe as error:

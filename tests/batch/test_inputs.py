@@ -190,3 +190,16 @@ def test_the_output_is_no_input(tmp_path: Path) -> None:
         inputs = Inputs([str(tmp_path)], leave_out=out)
         counts = run_batch(inputs, out, Fake(), here(Fake()), total=inputs.total())
         assert counts.read == 1
+
+
+def test_other_formats_are_told_by_their_extension(tmp_path: Path) -> None:
+    tree, word = tmp_path / "essay.rs3", tmp_path / "report.docx"
+    tree.write_text(
+        '<rst><header><relations><rel name="cause" type="rst"/></relations></header><body>'
+        '<segment id="1">It is wet</segment>'
+        '<segment id="2" parent="1" relname="cause">because it rained.</segment></body></rst>'
+    )
+    word.write_bytes(b"PK\x03\x04")
+    kept, failed = read(tree, word)
+    assert kept.document.edu_texts == ["It is wet", "because it rained."]
+    assert failed.failure and ".docx files are not plain text" in failed.failure.message

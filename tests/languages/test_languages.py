@@ -73,7 +73,15 @@ def test_the_table() -> None:
         (CHINESE, "zh"),
         ("下雨了。", "en"),  # too short to tell
         ("The word 雨 is Chinese, and so are 昨天, 今天, 明天, 天气 and 公园.", "en"),
-        ("昨日は一日中雨が降っていたので、私たちは外に出ませんでした。今日は天気が良い。", "en"),
+        ("昨日は一日中雨が降っていたので、私たちは外に出ませんでした。今日は天気が良い。", ""),
+        ("Nous sommes restés à la maison parce qu'il pleuvait.", ""),
+        ("Wir sind zu Hause geblieben, weil es regnete.", ""),
+        ("Nos quedamos en casa porque llovía.", "en"),  # one word is no proof
+        ("נשארנו בבית כי ירד גשם.", ""),
+        ("Мы остались дома.", ""),
+        ("She loves the Rue de la Paix and La Boca.", "en"),
+        ("Coffee keeps tired people awake during long meetings.", "en"),
+        ("π, μ and σ", "en"),
     ],
 )
 def test_recognition(text: str, code: str) -> None:

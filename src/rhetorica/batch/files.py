@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from rhetorica import formats, workers
+from rhetorica.batch.inputs import told_by
 from rhetorica.document import Document
-from rhetorica.errors import FormatError
 from rhetorica.files import document_id, read_raw
 from rhetorica.formats.edus import read_edus
 from rhetorica.parses import Parse
@@ -54,30 +54,6 @@ class Job:
             yield from (parse.document for parse in formats.read(path, format, strict=self.strict))
         else:
             yield Document(read_raw(path), id="" if path == "-" else document_id(Path(path)))
-
-
-_NOT_TEXT = {
-    ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf", ".png", ".ppt", ".pptx", ".rtf",
-    ".svg", ".tex", ".xls", ".xlsx", ".zip",
-}  # fmt: skip
-
-
-def told_by(path: str) -> str | None:
-    """Return the format that a file's extension tells, None for raw text; refuse what is neither.
-
-    >>> told_by("essay.rs3"), told_by("essay.txt"), told_by("README")
-    ('rs3', None, None)
-    """
-    suffix = Path(path.lower().removesuffix(".gz")).suffix
-    if suffix in _NOT_TEXT:
-        raise FormatError(
-            path,
-            None,
-            f"{suffix} files are not plain text: save the text as .txt first (pandoc -t plain, "
-            "pdftotext or your word processor can), or name the format by --from",
-        )
-    known = (format for format in formats.FORMATS.values() if suffix in format.suffixes)
-    return next((format.name for format in known if format.read), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,4 +189,29 @@ def _unpacked(path: Path) -> str:
 
 def _kind_of(path: Path) -> str:
     suffix = Path(_unpacked(path)).suffix.lower()
-    return next((kind for kind, ends in KINDS.items() if suffix in ends), "text")
+    kind = next((kind for kind, ends in KINDS.items() if suffix in ends), None)
+    return kind or told_by(str(path)) or "text"
+
+
+_NOT_TEXT = {
+    ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf", ".png", ".ppt", ".pptx", ".rtf",
+    ".svg", ".tex", ".xls", ".xlsx", ".zip",
+}  # fmt: skip
+
+
+def told_by(path: str) -> str | None:
+    """Return the format that a file's extension tells, None for raw text; refuse what is neither.
+
+    >>> told_by("essay.rs3"), told_by("essay.txt"), told_by("README")
+    ('rs3', None, None)
+    """
+    suffix = Path(path.lower().removesuffix(".gz")).suffix
+    if suffix in _NOT_TEXT:
+        raise FormatError(
+            path,
+            None,
+            f"{suffix} files are not plain text: save the text as .txt first (pandoc -t plain, "
+            "pdftotext or your word processor can), or name the format by --from",
+        )
+    known = (format for format in formats.FORMATS.values() if suffix in format.suffixes)
+    return next((format.name for format in known if format.read), None)

@@ -82,8 +82,8 @@ def settle(doc: Document, known: Collection[str] = LANGUAGES) -> Document:
     if code != DEFAULT and len(doc.text) < _SHORT:
         return replace(doc, language=code)
     warnings.warn(
-        f"{doc.id or 'the text'} does not look like {language(code).name}, which is what the model "
-        "knows",
+        f"{doc.id or 'the text'} does not look like {language(code).name}, the only language that "
+        "this model knows: expect little of what it finds",
         LanguageWarning,
         stacklevel=3,
     )

@@ -5,6 +5,7 @@ The pipeline that ships with the package is trained by ``rhetorica train syntax`
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -48,12 +49,29 @@ _COMMON = frozenset(
 )
 
 
+_FOREIGN = frozenset(
+    "le la les des du une est et que qui dans pas pour nous vous ils elle je sont avec sur parce "
+    "mais cette ce aux au ne der das und ist nicht ein eine einen mit auf dem wir ich sie wenn weil "
+    "sich zu aber el los las del una y es por con para pero porque muy il di che non per sono ma "
+    "gli della het een van niet wij zijn maar os um uma não com och att det som jag är inte".split()
+)
+"""Words that are common in other languages with Latin letters, and none in English."""
+_LATIN = re.compile("[a-z\u00c0-\u024f]")
+
+
 def looks_english(text: str) -> bool:
-    """Guess whether a text is English: common words are too many to miss. Short texts pass."""
-    words = text.lower().split(None, 400)[:400]
+    """Guess whether a text is English: common words are too many to miss.
+
+    Texts of a few words pass unless they have other letters, or another language's common words.
+    """
+    words = [word.strip(".,;:!?\"'()") for word in text.lower().split(None, 400)[:400]]
+    letters = [letter for word in words for letter in word if letter.isalpha()]
+    if len(letters) > 4 and 2 * sum(map(bool, map(_LATIN.match, letters))) < len(letters):
+        return False
+    known = sum(word in _COMMON for word in words)
     if len(words) < 20:
-        return True
-    known = sum(word.strip(".,;:!?\"'()") in _COMMON for word in words)
+        foreign = sum(word in _FOREIGN for word in words)
+        return foreign < 2 or foreign <= known
     return known / len(words) > 0.1
 
 
