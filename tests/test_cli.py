@@ -326,6 +326,23 @@ def test_output_that_cannot_be_is_refused_before_the_work(text: Path, tmp_path: 
     assert "--out" in str(done.exception)
 
 
+def test_what_is_there_already_is_not_parsed_in_vain(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    assert invoke("segment", text, *SENTENCES, "-o", out).exit_code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("rhetorica.cli.analysis.run_jobs", None)
+        again = invoke("segment", text, *SENTENCES, "-o", out)
+    assert again.exit_code == 1
+    assert "text.edus: is there already: --force" in again.stderr.replace("\n", "")
+    (tmp_path / "new.txt").write_text("It rained.")
+    more = invoke("segment", tmp_path, "--pattern", "*.txt", *SENTENCES, "-o", out)
+    assert more.exit_code == 1
+    assert sorted(path.name for path in out.iterdir()) == ["new.edus", "text.edus"]
+    assert invoke("segment", text, *SENTENCES, "-o", out, "--force").exit_code == 0
+
+
 def test_formats_are_told_by_the_extension(dog: Path, tmp_path: Path) -> None:
     units = invoke("segment", dog, *SENTENCES).output
     assert "<rst>" not in units

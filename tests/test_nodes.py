@@ -121,6 +121,20 @@ def test_relations_by_name_and_place(parse: Parse) -> None:
         parse.relations(within="chapter")  # type: ignore[arg-type]
 
 
+def test_what_cannot_be_had_says_what_can(parse: Parse, tmp_path: Path) -> None:
+    with pytest.raises(RhetoricaError, match=r"pdf is no text: parse.save\('tree.pdf'\)"):
+        parse.to("pdf")
+    with pytest.raises(FormatError, match=r"known are .*\.pdf, \.png, .*\.svg, \.tex"):
+        parse.save(tmp_path / "tree.foo")
+    with pytest.raises(FormatError, match=r"No such file"):
+        rhetorica.read(tmp_path / "none.rs3")  # at once, not at the first document
+    with pytest.raises(FormatError, match=r"is a directory: its files"):
+        rhetorica.read(tmp_path)
+    (tmp_path / "essay.txt").write_text("It rained.")
+    with pytest.raises(FormatError, match=r"--from; .*`rhetorica parse` makes one"):
+        rhetorica.read(tmp_path / "essay.txt")
+
+
 def test_edus_and_the_parse_as_a_sequence(parse: Parse) -> None:
     assert len(parse) == 5
     assert parse[2] is parse.units[2]

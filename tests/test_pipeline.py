@@ -295,3 +295,32 @@ def test_what_is_not_a_text_is_refused_with_a_remedy(wrong: object) -> None:
     nlp = load(parser=None, segmenter="sentence")
     with pytest.raises(InvalidDocument, match=r"text|pipe"):
         nlp(wrong)  # type: ignore[arg-type]
+
+
+def test_a_pipeline_tells_its_way() -> None:
+    assert repr(load("en", parser="neural-fast")) == "<Pipeline en: neural-fast, gum>"
+    assert repr(load("en", parser="li2014")) == "<Pipeline en: crf > li2014, gum>"
+
+
+def test_one_text_is_not_many() -> None:
+    nlp = load("en", parser=None, segmenter="neural-fast")
+    for text in (TEXT, Document(TEXT)):
+        with pytest.raises(InvalidDocument, match="found one: call the pipeline"):
+            list(nlp.pipe(text))
+
+
+def test_an_empty_text_has_everything_but_units() -> None:
+    parse = load("en", parser="neural-fast")("")
+    assert (len(parse), parse.root, parse.summary(), parse.relations()) == (0, None, "", [])
+    assert (parse.dependencies.root, parse.to_dicts(), str(parse)) == (-1, [], "")
+
+
+def test_a_language_without_parsers_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = store.models
+
+    def without(*kind: Any, **which: Any) -> list[store.Config]:
+        return [] if kind and which.get("language") == "zh" else found(*kind, **which)
+
+    monkeypatch.setattr(store, "models", without)
+    with pytest.raises(ModelError, match="install the package rhetorica-zh"):
+        load("zh")

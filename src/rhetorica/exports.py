@@ -41,6 +41,8 @@ def to_text(parse: Parse, format: str) -> str:
     """Return a parse in a file format, as a picture (svg, html, latex) or as an outline (tree)."""
     if draw := _DRAWN.get(format):
         return draw(parse)
+    if f".{format}" in _BYTES:
+        raise RhetoricaError(f"{format} is no text: parse.save('tree.{format}') writes a file")
     if format not in FORMATS:
         raise UnknownName("format", format, [*FORMATS, *_DRAWN])
     return write(parse, format)
@@ -54,7 +56,7 @@ def save(parses: Parse | Iterable[Parse], path: str | os.PathLike[str]) -> None:
     items = [parses] if isinstance(parses, Parse) else list(parses)
     suffix = Path(os.fspath(path)).suffix.lower()
     if suffix not in (*_BYTES, *_TEXTS):
-        write_text(path, write(items, format_of(path).name))
+        write_text(path, write(items, format_of(path, more=(*_BYTES, *_TEXTS)).name))
     elif len(items) != 1:
         why = f"{len(items)} documents, but {suffix[1:]} shows one: save them one by one"
         raise FormatError(os.fspath(path), None, why)

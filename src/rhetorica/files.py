@@ -149,6 +149,9 @@ def _read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FormatError(str(path), None, f"damaged gzip file: {error}") from None
+    except IsADirectoryError:
+        why = "is a directory: its files are read one by one"
+        raise FormatError(str(path), None, why) from None
     except OSError as error:
         raise FormatError(str(path), None, error.strerror or str(error)) from None
 

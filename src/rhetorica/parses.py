@@ -180,7 +180,8 @@ class Parse:
         shape = {AnnotatedTree: "RST tree", RSTTree: "RST tree", DepTree: "dependency tree"}
         tree = shape[type(self.source)] if self.source is not None else "no tree"
         by = f", {self.provenance['parser']}" if "parser" in self.provenance else ""
-        return f"<Parse {self.id or '(no name)'}: {len(self)} EDUs, {tree}{by}>"
+        size = f"{len(self)} EDU{'' if len(self) == 1 else 's'}"
+        return f"<Parse {self.id or '(no name)'}: {size}, {tree}{by}>"
 
     def __str__(self) -> str:
         return self.to("tree") if self.source is not None else "\n".join(self.edus)
@@ -201,7 +202,10 @@ class Parse:
         return [self.units[index] for index in central(self, count, method)]
 
     def summary(self, count: int = 3, *, method: Method = "hirao") -> str:
-        """Return the text of the most central EDUs."""
+        """Return the text of the most central EDUs: those that are nucleus longest.
+
+        ``method`` is "hirao" (depth in the dependency tree) or "marcu" (promotion in the RST tree).
+        """
         return " ".join(edu.text for edu in self.central(count, method=method))
 
     def diff(self, other: Parse) -> list[Difference]:
@@ -211,7 +215,10 @@ class Parse:
         return diff(self, other)
 
     def to(self, format: str) -> str:
-        """Return the parse in a file format, drawn (svg, html, latex) or as an outline (tree)."""
+        """Return the parse in a file format, drawn (svg, html, latex) or as an outline (tree).
+
+        What is no text (png, pdf) is written by `save`.
+        """
         from rhetorica.exports import to_text
 
         return to_text(self, format)

@@ -279,6 +279,11 @@ class Pipeline:
         syntax = self.syntax if self._given else None
         return partial(load, syntax=syntax), (self.recipe,)
 
+    def __repr__(self) -> str:
+        recipe = self.recipe
+        way = " > ".join(offer.name for offer in reversed(recipe.offers))
+        return f"<Pipeline {recipe.language}: {way}, {recipe.model}>"
+
     def __call__(self, text: str | Document, *, kbest: int = 1) -> Parse:
         """Parse a text; EDUs, sentences, paragraphs and syntax that a document has are kept."""
         return next(self.pipe([text], kbest=kbest))
@@ -287,6 +292,10 @@ class Pipeline:
         self, texts: Iterable[str | Document], *, kbest: int = 1, workers: int = 1
     ) -> Iterator[Parse]:
         """Parse a stream of texts, in order; ``workers`` threads share the work."""
+        if isinstance(texts, (str, Document)):
+            raise InvalidDocument(
+                "expected many texts, found one: call the pipeline itself with it"
+            )
         if workers > 1:
             yield from _side_by_side(partial(self, kbest=kbest), texts, workers)
             return
@@ -358,7 +367,7 @@ class Pipeline:
                 if not isinstance(text, (str, Document)):
                     raise InvalidDocument(
                         f"expected a text or a Document, found {type(text).__name__}: many texts "
-                        "go through `pipe`, bytes must be decoded first"
+                        "go through `nlp.pipe(texts)`, bytes must be decoded first"
                     )
                 doc = Document(text) if isinstance(text, str) else text
                 given.append(doc)
@@ -548,7 +557,7 @@ def _chosen(offer: Offer, model: str, language: str) -> tuple[store.Config, str]
 def _missing(language: str, name: str = "") -> str:
     """Say that there is no model for a language, and what to do."""
     spoken = LANGUAGES[language].name
-    if not name or not store.models(language=language):
+    if not name or not store.models("parser", language=language):
         package = f"rhetorica-{language}"
         return (
             f"no {spoken} models are installed: install the package {package} "

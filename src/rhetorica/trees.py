@@ -364,8 +364,8 @@ class DepTree:
 
     @property
     def root(self) -> int:
-        """The EDU whose head is -1."""
-        return self.heads.index(ROOT)
+        """The EDU whose head is -1; -1 in an empty tree."""
+        return self.heads.index(ROOT) if self.heads else ROOT
 
     def dependents(self) -> list[list[int]]:
         """Return, for each EDU, the EDUs that depend on it, in text order."""

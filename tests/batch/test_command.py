@@ -64,7 +64,8 @@ def test_batch_refuses_what_it_cannot_do(texts: Path, tmp_path: Path) -> None:
         assert isinstance(done.exception, RhetoricaError)
         assert message in str(done.exception)
     done = CliRunner().invoke(app, [str(texts), "--out", str(out), "--jobs", "many"])
-    assert done.exit_code == 2 and "a number from 1, or auto" in done.stderr
+    assert done.exit_code == 2
+    assert "a number from 1, or auto" in done.stderr
     assert not out.exists()
 
 

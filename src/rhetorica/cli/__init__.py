@@ -17,8 +17,8 @@ from rhetorica.errors import LanguageWarning, RepairWarning, RhetoricaError
 from rhetorica.version import __version__
 
 COMMANDS = {
-    "parse": "Parse raw English text: units, dependencies, RST tree.",
-    "segment": "Cut raw English text into elementary discourse units, one a line.",
+    "parse": "Parse raw text, English or Chinese: units, dependencies, RST tree.",
+    "segment": "Cut raw text into elementary discourse units, one a line.",
     "batch": "Parse very many documents, in processes or on a cluster; an ended run goes on.",
     "show": "Draw discourse trees: in the terminal, or as pictures.",
     "convert": "Convert discourse trees from one format to another.",

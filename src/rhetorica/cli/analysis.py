@@ -12,10 +12,12 @@ import typer
 
 from rhetorica import formats
 from rhetorica.batch.files import Job, SetAside, run_jobs
+from rhetorica.batch.inputs import told_by
 from rhetorica.cli.common import progress_bar, say, say_error
 from rhetorica.cli.documents import Found
 from rhetorica.cli.output import Sink
 from rhetorica.errors import FormatError, RhetoricaError
+from rhetorica.files import document_id
 from rhetorica.parses import Parse
 
 
@@ -73,10 +75,21 @@ def analyse(
         failed.append(str(what))
         say_error(what)
 
+    def wanted() -> Iterator[str]:
+        for file in files:
+            try:
+                # A raw text is one document of the file's name: no need to parse it in vain.
+                if file.path != "-" and not job.format and told_by(file.path) is None:
+                    sink.check_free(document_id(Path(file.path)), file.folder)
+                yield file.path
+            except RhetoricaError as error:
+                report(error)
+
     def good() -> Iterator[tuple[str, Parse]]:
-        with progress_bar(enabled=len(files) > 1 and not quiet) as bar:
-            found = run_jobs(job, [file.path for file in files], jobs)
-            for path, one in bar.track(found, total=len(files), description="analysing"):
+        paths = list(wanted())
+        with progress_bar(enabled=len(paths) > 1 and not quiet) as bar:
+            found = run_jobs(job, paths, jobs) if paths else iter(())
+            for path, one in bar.track(found, total=len(paths), description="analysing"):
                 if isinstance(one, SetAside):
                     report(one)
                 else:

@@ -76,8 +76,8 @@ class Sink:
             raise RhetoricaError(f"{files} files, and {sink.to} holds one: give --out FOLDER")
         if out is not None:
             _check_folder(out.parent if sink.named else out, out)
-            if sink.named and out.exists() and not sink.force:
-                raise FormatError(str(out), None, "is there already: --force replaces it")
+            if sink.named:
+                sink._require_free(out)
         return sink
 
     @property
@@ -130,17 +130,27 @@ class Sink:
         else:
             write_text(path or "-", self._text(self._with_tokens(parse), colour=False))
 
+    def check_free(self, id: str, folder: Path) -> None:
+        """Refuse a document of this name if its file in the output folder is there already."""
+        if self.out is not None and not self.named and id:
+            self._require_free(self._file(file_name(id, set()), folder))
+
     def _path(self, parse: Parse, folder: Path) -> Path:
         """Return the file for a result in the output folder; never one that is there."""
+        taken = self._names.setdefault(folder, set())
+        path = self._file(file_name(parse.id or f"document-{self._number}", taken), folder)
+        self._require_free(path)
+        return path
+
+    def _file(self, name: str, folder: Path) -> Path:
         end = {TREE: ".txt", "latex": ".tex"}.get(self.to, f".{self.to}")
         if self.to in formats.FORMATS:
             end = self._format.suffixes[0]
-        taken = self._names.setdefault(folder, set())
-        name = file_name(parse.id or f"document-{self._number}", taken)
-        path = (self.out or Path()) / folder / f"{name}{end}"
+        return (self.out or Path()) / folder / f"{name}{end}"
+
+    def _require_free(self, path: Path) -> None:
         if path.exists() and not self.force:
             raise FormatError(str(path), None, "is there already: --force replaces it")
-        return path
 
     def _with_tokens(self, parse: Parse) -> Parse:
         if self.to not in formats.FORMATS or not self._format.needs_tokens or parse.document.tokens:

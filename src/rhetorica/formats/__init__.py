@@ -118,8 +118,13 @@ def get_format(name: str) -> Format:
         raise UnknownName("format", name, FORMATS) from None
 
 
-def format_of(path: str | os.PathLike[str]) -> Format:
-    """Return the format that a file's extension tells (``.gz`` aside)."""
+def format_of(
+    path: str | os.PathLike[str], *, more: Iterable[str] = (), remedy: str = ""
+) -> Format:
+    """Return the format that a file's extension tells (``.gz`` aside).
+
+    If it tells none, the error names those that do, and ``more``; ``remedy`` is what else to do.
+    """
     name = os.fspath(path).lower().removesuffix(".gz")
     if found := _BY_SUFFIX.get(Path(name).suffix):
         return found
@@ -127,8 +132,14 @@ def format_of(path: str | os.PathLike[str]) -> Format:
         os.fspath(path),
         None,
         "the extension does not tell the format; known are "
-        f"{', '.join(sorted(_BY_SUFFIX))}; say which format it is",
+        f"{', '.join(sorted({*_BY_SUFFIX, *more}))}{remedy}",
     )
+
+
+_NAME_IT = (
+    "; else name the format (--from; in Python read(path, format)). Raw text has no tree yet: "
+    "`rhetorica parse` makes one"
+)
 
 
 def read(source: Readable, format: str | None = None, *, strict: bool = False) -> Iterator[Parse]:
@@ -138,10 +149,11 @@ def read(source: Readable, format: str | None = None, *, strict: bool = False) -
     """
     chosen = get_format(format) if format else None
     source = Source.of(source)
-    chosen = chosen or format_of(source.name)
+    chosen = chosen or format_of(source.name, remedy=_NAME_IT)
     if chosen.read is None:
         raise FormatError(source.name, None, f"the format {chosen.name} can be written only")
-    yield from (chosen.read_strictly if strict and chosen.read_strictly else chosen.read)(source)
+    reader = chosen.read_strictly if strict and chosen.read_strictly else chosen.read
+    return iter(reader(source))
 
 
 def write(parses: Parse | Iterable[Parse], format: str, style: Style | None = None) -> str:

@@ -51,9 +51,9 @@ _COMMON = frozenset(
 
 _FOREIGN = frozenset(
     "le la les des du une est et que qui dans pas pour nous vous ils elle je sont avec sur parce "
-    "mais cette ce aux au ne der das und ist nicht ein eine einen mit auf dem wir ich sie wenn weil "
-    "sich zu aber el los las del una y es por con para pero porque muy il di che non per sono ma "
-    "gli della het een van niet wij zijn maar os um uma não com och att det som jag är inte".split()
+    "mais cette ce aux au ne der das und ist nicht ein eine einen mit auf dem wir ich sie wenn "
+    "weil sich zu aber el los las del una y es por con para pero porque muy il di che non per sono "
+    "ma gli della het een van niet wij zijn maar os um uma não com och att det som jag inte".split()
 )
 """Words that are common in other languages with Latin letters, and none in English."""
 _LATIN = re.compile("[a-z\u00c0-\u024f]")
