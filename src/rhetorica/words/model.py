@@ -145,6 +145,7 @@ def fit(
     *,
     method: Method = "dp4",
     segmented: Iterable[Sequence[str]] | None = None,
+    segmenter: CRFWords | None = None,
     supervised: bool = True,
     tell: Tell = nothing,
     checkpoint: Save | None = None,
@@ -153,29 +154,34 @@ def fit(
 ) -> WordsModel:
     """Learn the words, terms and keywords of texts.
 
-    The counts of ``segmented`` (sentences of words) are imposed on the corpus level. Without it
-    they are those of the texts as the shipped segmenter cuts them; without ``supervised`` there are
-    none. ``checkpoint`` gets, after each ``every`` sweeps, arrays from which ``resume`` goes on:
-    with the same texts, settings and method the result is the same as without an interruption.
+    The counts of ``segmented`` (sentences of words) are imposed on the corpus level, and those of
+    the texts as ``segmenter`` cuts them. With neither, it is the shipped segmenter's; without
+    ``supervised`` none are imposed. The method ``crf`` cuts by ``segmenter`` or, without it, by
+    one that it trains on ``segmented``. ``checkpoint`` gets, after each ``every`` sweeps, arrays
+    from which ``resume`` goes on: with the same texts, settings and method the result is the same
+    as without an interruption.
     """
     settings, kept = settings or Settings(), list(texts)
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
     if not kept:
         raise RhetoricaError("no texts: nothing to learn from")
-    sentences = [list(words) for words in segmented] if segmented is not None else None
-    if sentences is None and supervised:
-        general = load()
-        sentences = [[t.text[a:b] for a, b in general.words(t.text)] for t in kept]
-    if sentences is None and method in ("crf", "fmm", "rmm"):
+    general = segmented is not None or segmenter is not None or supervised
+    if not general and method in ("crf", "fmm", "rmm"):
         raise RhetoricaError(f"{method} learns from segmented text: it has no unsupervised form")
-    counts = WordCounts.of(sentences or ())
-    if method in ("dp4", "hdp"):
-        return _Workshop(kept, settings, method, counts, tell).run(checkpoint, every, resume)
-    own = None
-    if method == "crf" and segmented is not None:
-        own = CRFWords().fit(sentences or (), tell=tell)
-    model = WordsModel(method, settings, (), {}, counts, own)
+    sentences = [list(words) for words in segmented or ()]
+    counts = WordCounts.of(sentences)
+    if method == "crf":
+        if segmenter is None and segmented is not None:
+            segmenter = CRFWords().fit(sentences, tell=tell)
+        model = WordsModel(method, settings, (), {}, counts, segmenter)
+    else:
+        if segmenter or (general and segmented is None):
+            first = segmenter or load()
+            counts += WordCounts.of(_forms(kept, [first.words(text.text) for text in kept]))
+        if method in ("dp4", "hdp"):
+            return _Workshop(kept, settings, method, counts, tell).run(checkpoint, every, resume)
+        model = WordsModel(method, settings, (), {}, counts)
     return _extracted(model, kept, [model.words(text.text) for text in kept])
 
 
@@ -236,11 +242,7 @@ class _Workshop:
             sampler.rng = np.random.default_rng([settings.seed, settings.sweeps + 1])
             sampler.sweep("viterbi")
         spans = spans_of(self.lattice, sampler.cuts)
-        sentences = [
-            [text.text[a:b] for a, b in words]
-            for text, words in zip(self.texts, spans, strict=True)
-        ]
-        counts = self.general + WordCounts.of(sentences)
+        counts = self.general + WordCounts.of(_forms(self.texts, spans))
         model = WordsModel(self.method, settings, (), {}, counts)
         if isinstance(sampler, HDPSampler):
             return _extracted(model, self.texts, spans)
@@ -282,14 +284,17 @@ def spans_of(lattice: Lattice, cuts: NDArray[np.bool_]) -> list[list[Span]]:
     return found
 
 
+def _forms(texts: Sequence[Text], spans: Sequence[Sequence[Span]]) -> list[list[str]]:
+    return [
+        [text.text[a:b] for a, b in words] for text, words in zip(texts, spans, strict=True)
+    ]
+
+
 def _extracted(
     model: WordsModel, texts: Sequence[Text], spans: Sequence[Sequence[Span]]
 ) -> WordsModel:
     """Add the terms and keywords of texts that are cut: those of the methods without their own."""
-    clauses = [
-        list(clauses_of([text.text[a:b] for a, b in words]))
-        for text, words in zip(texts, spans, strict=True)
-    ]
+    clauses = [list(clauses_of(words)) for words in _forms(texts, spans)]
     joined = candidates(clause for rows in clauses for clause in rows)
     counted = [count_with_candidates(rows, joined) for rows in clauses]
     domains: dict[str, Counter[str]] = {}
