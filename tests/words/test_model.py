@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from rhetorica.cli.words import app
+from rhetorica.document import Span
 from rhetorica.errors import FormatError, RhetoricaError, UnknownName
 from rhetorica.render.words import words_html
-from rhetorica.words import METHODS, Settings, Text, WordsModel, fit, read_texts
+from rhetorica.words import METHODS, CRFWords, Settings, Text, WordsModel, fit, read_texts
 from rhetorica.words.characters import normalise
 from rhetorica.words.extract import candidates, count_with_candidates, rank
 
@@ -86,6 +88,36 @@ def test_without_segmented_text() -> None:
         fit(TEXTS, QUICK, method="dp5")  # type: ignore[arg-type]
     with pytest.raises(RhetoricaError, match="nothing to learn"):
         fit([], QUICK)
+
+
+def test_counts_of_a_segmenter_of_ones_own(tmp_path: Path) -> None:
+    # One that has hardly seen words of two characters cuts everything into single ones.
+    sentences = [list("我们学习水稻"), list("神经网络很大"), ["北京"]]
+    single = CRFWords(iterations=20).fit(sentences * 3)
+    assert single.words("水稻")[0] == Span(0, 1)
+    crf = fit(TEXTS, QUICK, method="crf", segmenter=single)
+    assert all(end == start + 1 for cut in crf.texts for start, end in cut.words)
+    alone = fit(TEXTS, QUICK, method="fmm", segmenter=single)
+    assert max(map(len, alone.counts.words)) == 1
+    both = fit(TEXTS, QUICK, method="fmm", segmenter=single, segmented=GENERAL)
+    counts = dict(zip(both.counts.words, both.counts.counts.tolist(), strict=True))
+    assert counts["水稻"] == 1  # of the general text
+    assert counts["稻"] == sum(text.text.count("稻") for text in TEXTS)
+    single.save(tmp_path / "single")
+    lines = tmp_path / "in.jsonl"
+    lines.write_text(json.dumps({"id": "a", "text": NETS}), "utf-8")
+    folder = tmp_path / "single"
+    run("fit", lines, "--out", tmp_path / "m", "--method", "fmm", "--segmenter", folder)
+    assert WordsModel.load(tmp_path / "m").cut("神经网络") == list("神经网络")
+
+
+def test_longer_words_rank_higher() -> None:
+    made = fit(TEXTS, QUICK, method="dp4", segmented=GENERAL)
+    for cut in made.texts:
+        weights = [
+            row.count * math.log(row.score) * (min(len(row.word), 4) - 1) for row in cut.keywords
+        ]
+        assert weights == sorted(weights, reverse=True)
 
 
 def test_candidates_by_mutual_information() -> None:

@@ -315,12 +315,18 @@ def reproduce_cao_command(
     gcdt: Annotated[Path, typer.Option(help="GCDT's folder.")],
     csl: Annotated[Path, typer.Option(help="Folder with csl_dev_full.jsonl.")],
     general: Annotated[
-        Path, typer.Option(help="Segmented general text: UD GSD's train file, or SXU's.")
+        list[Path],
+        typer.Option(
+            help="Segmented general text: UD GSD's train file, or SXU's. Several: a table each."
+        ),
     ],
     work: Annotated[
         Path, typer.Option(help="Where finished experiments are kept, to go on from.")
     ] = Path("runs/cao2014"),
     quick: Annotated[bool, typer.Option("--quick", help="Few sweeps.")] = False,
+    grid: Annotated[
+        bool, typer.Option("--grid", help="Instead, try settings of when words become terms.")
+    ] = False,
     into: Into = None,
 ) -> None:
     """Measure words, terms and keywords by five methods, after Table 1 of Cao et al. (2014).
@@ -330,7 +336,8 @@ def reproduce_cao_command(
     """
     from rhetorica.reproduce.cao2014 import reproduce_cao2014
 
-    _show(reproduce_cao2014(gcdt, csl, general, work, quick=quick, tell=tell), into, "cao2014")
+    tables = reproduce_cao2014(gcdt, csl, general, work, quick=quick, grid=grid, tell=tell)
+    _show(tables, into, "cao2014-grid" if grid else "cao2014")
 
 
 @app.command("ensemble")

@@ -33,6 +33,9 @@ _USUAL = Settings()
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The folder that `fit` wrote.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="File; else printed.")]
+Often = Annotated[
+    int, typer.Option(min=1, help="... if they occur so often there, in their domain or text.")
+]
 To = Annotated[
     Literal["text", "json", "jsonl", "html"],
     typer.Option(help="Lines, JSON, or a page that marks them in the texts."),
@@ -50,6 +53,14 @@ def fit_command(
             help="General text that is cut into words (`.conllu`, or a sentence a line with spaces "
             "between words), whose counts are imposed. Else: the texts as the shipped segmenter "
             "cuts them.",
+        ),
+    ] = None,
+    segmenter: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="A segmenter of your own, instead of the shipped one; with --segmented, the "
+            "counts of both are imposed.",
         ),
     ] = None,
     unsupervised: Annotated[
@@ -79,18 +90,23 @@ def fit_command(
     term_score: Annotated[
         float, typer.Option(help="Words with this TH (eq. 7) become terms: they stay. inf: none.")
     ] = _USUAL.term_score,
-    term_count: Annotated[
-        int, typer.Option(min=1, help="... if they occur so often in their domain.")
-    ] = _USUAL.term_count,
+    term_count: Often = _USUAL.term_count,
     keyword_score: Annotated[
         float, typer.Option(help="Words with this KH (eq. 8) become keywords: they stay.")
     ] = _USUAL.keyword_score,
-    keyword_count: Annotated[
-        int, typer.Option(min=1, help="... if they occur so often in their text.")
-    ] = _USUAL.keyword_count,
+    keyword_count: Often = _USUAL.keyword_count,
+    join: Annotated[
+        float,
+        typer.Option(
+            help="Neighbouring words with so many bits of mutual information become one term. "
+            "inf: none."
+        ),
+    ] = _USUAL.join,
     rank: Annotated[
         Rank,
-        typer.Option(help="Order terms by TH as it is (ratio), or by frequency times its log."),
+        typer.Option(
+            help="Order terms by TH as it is (ratio), or by frequency, its log and length (gain)."
+        ),
     ] = _USUAL.rank,
     seed: Annotated[int, typer.Option(help="Same seed, same model.")] = 0,
     every: Annotated[
@@ -103,12 +119,12 @@ def fit_command(
 
     Then: `rhetorica words keywords model/ --top 5`
     """
-    if segmented and unsupervised:
-        raise typer.BadParameter("give --segmented or --unsupervised, not both")
+    if unsupervised and (segmented or segmenter):
+        raise typer.BadParameter("--unsupervised goes with neither --segmented nor --segmenter")
     settings = Settings(
         alpha=_numbers(alpha), neighbours=neighbours, decay=decay, longest=longest, sweeps=sweeps,
         moves=moves, term_score=term_score, term_count=term_count, keyword_score=keyword_score,
-        keyword_count=keyword_count, rank=rank, seed=seed,
+        keyword_count=keyword_count, join=join, rank=rank, seed=seed,
     )  # fmt: skip
     texts = read_texts(input)
     kept = out / _CHECKPOINT
@@ -118,6 +134,7 @@ def fit_command(
             settings,
             method=_method(method),
             segmented=read_segmented(segmented) if segmented else None,
+            segmenter=load(segmenter) if segmenter else None,
             supervised=not unsupervised,
             tell=tell,
             checkpoint=lambda state: _keep(kept, state),

@@ -21,9 +21,10 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,8 +38,10 @@ from rhetorica.formats.conllu import read_conllu
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.reproduce.runs import Experiments
 from rhetorica.reproduce.tables import table
-from rhetorica.words import Settings, Text, WordsModel, fit, load, read_segmented
+from rhetorica.settings import plain
+from rhetorica.words import CRFWords, Settings, Text, WordsModel, fit, load, read_segmented
 from rhetorica.words.characters import normalise
+from rhetorica.words.model import Method
 
 PAPER = {
     "fmm": (0.796, 0.136, 0.420, 0.360, 0.476, 0.413),
@@ -49,10 +52,12 @@ PAPER = {
 }
 """Table 1 of the paper: F1, OOV-R, TE-50, TE-100, KE-5, KE-10."""
 FIGURES = ("F1", "OOV-R", "TE-50", "TE-100", "KE-5", "KE-10")
-ORDER = ("fmm", "rmm", "hdp", "crf", "dp4")
+ORDER: tuple[Method, ...] = ("fmm", "rmm", "hdp", "crf", "dp4")
 _BRACKETS = {"-LSB-": "[", "-RSB-": "]", "-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}"}
 Figures = dict[str, dict[str, float]]
 """A figure of each domain, by the name of the figure."""
+Cutter = Callable[[str], list[str]]
+"""How a tool cuts a text into words, or lists its keywords."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +151,38 @@ def _hits(right: set[str], listed: Sequence[str], k: int) -> float:
     return len(found) / min(k, len(right)) if right else math.nan
 
 
-def _words_of(model: WordsModel) -> dict[str, Any]:
-    return {
-        "terms": {domain: [row.word for row in rows[:100]] for domain, rows in model.terms.items()},
-        "keywords": {cut.text.id: [row.word for row in cut.keywords[:10]] for cut in model.texts},
-    }
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A row of the table: a method and which counts it is given.
+
+    ``counts``: those of the general text, as in the paper ("general"); those of the texts as a CRF
+    cuts them that was trained on the general text ("crf") or the one that ships ("shipped").
+    Without ``frozen``, no word becomes a term or keyword.
+    """
+
+    method: Method
+    counts: Literal["general", "crf", "shipped"] = "general"
+    frozen: bool = True
+
+    def settings(self, usual: Settings) -> Settings:
+        """Return how it is fitted: the sampler of ``hdp``, place by place, needs more sweeps."""
+        if self.method == "hdp":
+            return replace(usual, sweeps=max(usual.sweeps, 20))
+        if self.frozen:
+            return usual
+        return replace(usual, term_score=math.inf, keyword_score=math.inf, join=math.inf)
+
+    def key(self, usual: Settings) -> dict[str, Any]:
+        """Return what its figures depend on."""
+        chosen = asdict(self.settings(usual))
+        if self.method != "dp4":
+            shared = ("alpha", "longest", "sweeps", "seed") if self.method == "hdp" else ()
+            chosen = {name: chosen[name] for name in ("term_count", *shared)}
+        return {"method": self.method, "counts": self.counts, "fit": str(chosen)}
 
 
 class Lab:
-    """All experiments, each made once and kept."""
+    """All experiments with one general text, each made once and kept."""
 
     def __init__(
         self, runs: Experiments, gcdt: Path, csl: Path, general: Path, settings: Settings
@@ -166,33 +194,59 @@ class Lab:
         self.segmented = read_segmented(general)
         self.known = {normalise(word) for sentence in self.segmented for word in sentence}
 
-    def method(self, name: Any, *, own: bool = False, frozen: bool = True) -> dict[str, Any]:
-        """Return the words' figures of a method over GCDT, all texts and dev's.
+    def figures(self, way: Way, *, terms: bool = True) -> dict[str, Any]:
+        """Return all figures of a row: words over GCDT, terms and keywords over CSL."""
+        return {**self.words(way), **(self.terms(way) if terms else {})}
 
-        ``own``: the counts are those of the shipped segmenter on the texts; ``frozen``: words may
-        become terms and keywords.
-        """
-        settings = self.settings
-        if not frozen:
-            settings = replace(settings, term_score=math.inf, keyword_score=math.inf, join=math.inf)
-        setting = {"words": name, "own": own, "general": self.name, "fit": str(asdict(settings))}
+    def words(self, way: Way) -> dict[str, Any]:
+        """Return the words' figures of a method over GCDT, all texts and dev's."""
 
         def run() -> dict[str, Any]:
-            segmented = None if own else self.segmented
-            model = fit(
-                [one.text for one in self.gold], settings, method=name, segmented=segmented,
-                tell=self._tell(name),
-            )  # fmt: skip
+            model = self._fit(way, [one.text for one in self.gold])
             return self._scored([cut.words for cut in model.texts])
 
-        return self.runs.figures(setting, run)
+        return self.runs.figures(self._key("words", way), run)
 
-    def _tell(self, name: str) -> Tell:
-        return lambda event: (
-            self.runs.tell(Event(f"{name} {event.what}", note=event.note))
-            if (event.total and event.at == event.total)
-            else None
+    def terms(self, way: Way) -> dict[str, Any]:
+        """Return the terms' and keywords' figures of a method over CSL."""
+
+        def run() -> dict[str, Any]:
+            model = self._fit(way, self.texts)
+            terms = {domain: [row.word for row in rows] for domain, rows in model.terms.items()}
+            keywords = {cut.text.id: [row.word for row in cut.keywords] for cut in model.texts}
+            return score_terms(self.texts, self.keywords, terms, keywords)
+
+        return self.runs.figures(self._key("terms", way), run)
+
+    def _key(self, what: str, way: Way) -> dict[str, Any]:
+        general = {} if way.counts == "shipped" and what == "terms" else {"general": self.name}
+        return {"what": what, **way.key(self.settings), **general}
+
+    def _fit(self, way: Way, texts: Sequence[Text]) -> WordsModel:
+        segmenter = None
+        if way.counts == "crf" or way == Way("crf"):
+            segmenter = self.crf
+        return fit(
+            texts,
+            way.settings(self.settings),
+            method=way.method,
+            segmented=self.segmented if way.counts == "general" else None,
+            segmenter=segmenter,
+            tell=lambda event: self._tell(way.method, event),
         )
+
+    @cached_property
+    def crf(self) -> CRFWords:
+        """The CRF of the general text."""
+        return self.runs.model(
+            {"crf": self.name, "fit": plain(CRFWords().settings)},
+            lambda path: CRFWords().fit(self.segmented).save(path),
+            CRFWords.load,
+        )
+
+    def _tell(self, name: str, event: Event) -> None:
+        if event.total and event.at == event.total:
+            self.runs.tell(Event(f"{name} {event.what}", note=event.note))
 
     def _scored(self, pred: Sequence[Sequence[Span]]) -> dict[str, Any]:
         both = list(zip(self.gold, pred, strict=True))
@@ -201,37 +255,26 @@ class Lab:
         found["dev"] = score_words([one for one, _ in dev], [s for _, s in dev], self.known)
         return found
 
-    def terms(self, name: Any, *, own: bool = False) -> dict[str, Any]:
-        """Return the terms' and keywords' figures of a method over CSL."""
-        setting = {
-            "terms": name, "own": own, "general": self.name, "fit": str(asdict(self.settings)),
-        }  # fmt: skip
-
-        def run() -> dict[str, Any]:
-            segmented = None if own else self.segmented
-            model = fit(
-                self.texts, self.settings, method=name, segmented=segmented, tell=self._tell(name)
+    def tool(self, name: str, words: Cutter | None, keywords: Cutter | None) -> dict[str, Any]:
+        """Return the figures of a tool that cuts a text into words, or lists its keywords."""
+        found: dict[str, Any] = {}
+        if words:
+            cut = words
+            found |= self.runs.figures(
+                {"tool": name, "general": self.name},
+                lambda: self._scored(
+                    [_spans(one.text.text, cut(one.text.text)) for one in self.gold]
+                ),
             )
-            return score_terms(self.texts, self.keywords, **_words_of(model))
-
-        return self.runs.figures(setting, run)
-
-    def tool(self, name: str, words: Callable[[str], list[str]]) -> dict[str, Any]:
-        """Return the words' figures of a tool that cuts a text into words."""
-
-        def run() -> dict[str, Any]:
-            return self._scored([_spans(one.text.text, words(one.text.text)) for one in self.gold])
-
-        return self.runs.figures({"tool": name, "general": self.name}, run)
-
-    def keyword_tool(self, name: str, keywords: Callable[[str], list[str]]) -> dict[str, Any]:
-        """Return the keywords' figures of a tool that lists those of a text."""
-
-        def run() -> dict[str, Any]:
-            found = {text.id: keywords(text.text) for text in self.texts}
-            return score_terms(self.texts, self.keywords, None, found)
-
-        return self.runs.figures({"keywords": name}, run)
+        if keywords:
+            listed = keywords
+            found |= self.runs.figures(
+                {"tool": name, "what": "keywords"},
+                lambda: score_terms(
+                    self.texts, self.keywords, None, {t.id: listed(t.text) for t in self.texts}
+                ),
+            )
+        return found
 
 
 def _spans(text: str, words: Sequence[str]) -> list[Span]:
@@ -251,28 +294,79 @@ def _spans(text: str, words: Sequence[str]) -> list[Span]:
 def reproduce_cao2014(
     gcdt: Path,
     csl: Path,
-    general: Path,
+    general: Sequence[Path],
     work: Path,
     *,
     quick: bool = False,
+    grid: bool = False,
     tell: Tell = nothing,
 ) -> str:
-    """Run what is not yet in ``work`` and return the tables in Markdown."""
+    """Run what is not yet in ``work`` and return the tables in Markdown.
+
+    For each general text a table; the tools that are installed stand in the first. With ``grid``,
+    the settings of freezing that were tried, instead.
+    """
     settings = Settings(sweeps=4) if quick else Settings()
-    lab = Lab(Experiments("cao2014", work, tell), gcdt, csl, general, settings)
-    rows: dict[str, Figures] = {}
-    for name in ORDER:
-        rows[name] = {**lab.method(name), **lab.terms(name)}
-    rows["dp4, nothing frozen"] = lab.method("dp4", frozen=False)
-    rows["dp4, shipped counts"] = {**lab.method("dp4", own=True), **lab.terms("dp4", own=True)}
-    rows["dp4, shipped counts, nothing frozen"] = lab.method("dp4", own=True, frozen=False)
-    rows["crf, shipped"] = {**lab.method("crf", own=True), **lab.terms("crf", own=True)}
-    for name, (words, keywords) in tools(tell).items():
-        rows[name] = {
-            **(lab.tool(name, words) if words else {}),
-            **(lab.keyword_tool(name, keywords) if keywords else {}),
-        }
-    return "\n".join([main_table(rows, lab), domain_table(rows)])
+    runs = Experiments("cao2014", work, tell)
+    labs = [Lab(runs, gcdt, csl, path, settings) for path in general]
+    if grid:
+        return grid_table(labs[0])
+    parts = []
+    for number, lab in enumerate(labs):
+        rows = methods(lab)
+        if not number:
+            rows |= shipped(lab)
+            rows |= {name: lab.tool(name, *tool) for name, tool in tools(tell).items()}
+        parts += [main_table(rows, lab), domain_table(rows, lab)]
+    return "\n".join(parts)
+
+
+def methods(lab: Lab) -> dict[str, Figures]:
+    """Return the rows of the five methods with a general text."""
+    rows = {name: lab.figures(Way(name)) for name in ORDER}
+    rows["dp4, nothing frozen"] = lab.words(Way("dp4", frozen=False))
+    rows["dp4, counts by crf"] = lab.figures(Way("dp4", "crf"))
+    rows["dp4, counts by crf, nothing frozen"] = lab.words(Way("dp4", "crf", frozen=False))
+    return rows
+
+
+def shipped(lab: Lab) -> dict[str, Figures]:
+    """Return the rows of what ships."""
+    return {
+        "crf, shipped": lab.figures(Way("crf", "shipped")),
+        "dp4, shipped counts": lab.figures(Way("dp4", "shipped")),
+        "dp4, shipped counts, nothing frozen": lab.words(Way("dp4", "shipped", frozen=False)),
+    }
+
+
+GRID: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "no terms frozen": {"term_score": math.inf},
+    "term_score 2": {"term_score": 2.0},
+    "term_score 5": {"term_score": 5.0},
+    "no keywords frozen": {"keyword_score": math.inf},
+    "keyword_score 10": {"keyword_score": 10.0},
+    "join 4": {"join": 4.0},
+    "join 6": {"join": 6.0},
+    "nothing joined": {"join": math.inf},
+    "join_score 0": {"join_score": 0.0},
+    "join_score 3": {"join_score": 3.0},
+}
+
+
+def grid_table(lab: Lab) -> str:
+    """Write what each setting of freezing changes, with the shipped counts."""
+    lines = []
+    for name, changes in GRID.items():
+        lab.settings = replace(Settings(sweeps=4), **changes)
+        found: Figures = lab.figures(Way("dp4", "shipped"))
+        dev: Any = found["dev"]
+        lines.append([name, _mean(dev["F1"]), *(_mean(found[f]) for f in FIGURES[2:])])
+    return table(
+        "**When words become terms**", ["changed", "F1, dev", *FIGURES[2:]], lines,
+        "Four sweeps, the counts of the shipped segmenter; words of GCDT dev, terms and keywords "
+        "of CSL.",
+    )  # fmt: skip
 
 
 def main_table(rows: Mapping[str, Mapping[str, Any]], lab: Lab) -> str:
@@ -286,10 +380,11 @@ def main_table(rows: Mapping[str, Mapping[str, Any]], lab: Lab) -> str:
         if name in PAPER:
             lines.append([f"*{name}, paper*", *(f"*{v:.3f}*" for v in PAPER[name]), ""])
     return table(
-        "**Words, terms and keywords (after Table 1)**", ["method", *FIGURES, "F1, dev"], lines,
+        f"**Words, terms and keywords (after Table 1); general text: {lab.name}**",
+        ["method", *FIGURES, "F1, dev"], lines,
         f"Means over domains: GCDT's five genres ({len(lab.gold)} texts, train and dev; the last "
-        f"column: the {len(lab.dev)} dev texts) and CSL's 13 categories ({len(lab.texts)} "
-        f"abstracts). General text: {lab.name}. *: differs from dp4 at the level .05 (paired "
+        f"column: the {len(lab.dev)} dev texts) and CSL's {len({t.domain for t in lab.texts})} "
+        f"categories ({len(lab.texts)} abstracts). *: differs from dp4 at the level .05 (paired "
         f"t-test over domains). `{signature('words', 'all', text='raw', corpus='gcdt')}`",
     )  # fmt: skip
 
@@ -312,7 +407,7 @@ def _cell(found: Mapping[str, Any], figure: str, best: Mapping[str, Any]) -> str
     return f"{text} \\*" if t_two_sided(t, len(differences) - 1) < 0.05 else text
 
 
-def domain_table(rows: Mapping[str, Mapping[str, Any]]) -> str:
+def domain_table(rows: Mapping[str, Mapping[str, Any]], lab: Lab) -> str:
     """Write F1 by genre."""
     domains = sorted(rows["dp4"]["F1"])
     lines = [
@@ -320,10 +415,8 @@ def domain_table(rows: Mapping[str, Mapping[str, Any]]) -> str:
         for name, found in rows.items()
         if "F1" in found
     ]
-    return table("**F1 of words by genre (GCDT)**", ["method", *domains], lines)
-
-
-Cutter = Callable[[str], list[str]]
+    title = f"**F1 of words by genre (GCDT); general text: {lab.name}**"
+    return table(title, ["method", *domains], lines)
 
 
 def tools(tell: Tell) -> dict[str, tuple[Cutter | None, Cutter | None]]:

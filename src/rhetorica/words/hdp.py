@@ -137,6 +137,21 @@ def _unigram(keys: Longs, values: Longs, base: Floats, alpha: Floats, word: int)
     return float((tables + alpha[0] * base[word]) / (values[slot_of(keys, 0)] + alpha[0]))
 
 
+@part
+def _sit(
+    keys: Longs, values: Longs, base: Floats, alpha: Floats, size: int, before: int, word: int
+) -> int:  # fmt: skip
+    """Seat a word after its neighbour, at a table that is there or a new one; as `_bump`."""
+    pair = before * size + word
+    weight = alpha[1] * _unigram(keys, values, base, alpha, word)
+    opens = np.random.random() * (values[slot_of(keys, pair)] + weight) < weight
+    new = 0
+    for key in (pair, before * size, size * size + pair, word, 0):
+        if opens or key == pair or key == before * size:
+            new += _bump(keys, values, key, 1)
+    return new
+
+
 @compiled
 def _seat(
     keys: Longs, values: Longs, first: Longs, second: Longs, times: Longs, base: Floats,
@@ -172,12 +187,7 @@ def _begin(
     np.random.seed(seed)
     new = 0
     for k in range(words.shape[0]):
-        pair = befores[k] * size + words[k]
-        weight = alpha[1] * _unigram(keys, values, base, alpha, words[k])
-        opens = np.random.random() * (values[slot_of(keys, pair)] + weight) < weight
-        for key in (pair, befores[k] * size, size * size + pair, words[k], 0):
-            if opens or key == pair or key == befores[k] * size:
-                new += _bump(keys, values, key, 1)
+        new += _sit(keys, values, base, alpha, size, befores[k], words[k])
     return new
 
 
@@ -255,12 +265,7 @@ def _sweep(
             cuts[i] = np.random.random() * (one + two) < two
             here, ends = (2, 5) if cuts[i] else (0, 2)
             for k in range(here, ends):
-                pair = first[k] * size + second[k]
-                weight = alpha[1] * _unigram(keys, values, base, alpha, second[k])
-                opens = np.random.random() * (values[slot_of(keys, pair)] + weight) < weight
-                for key in (pair, first[k] * size, size * size + pair, second[k], 0):
-                    if opens or key == pair or key == first[k] * size:
-                        new += _bump(keys, values, key, 1)
+                new += _sit(keys, values, base, alpha, size, first[k], second[k])
     return new
 
 

@@ -263,7 +263,7 @@ class _Workshop:
             if row.score > 1 and is_term(word) and row.count >= least:
                 weight = row.score
                 if self.settings.rank == "gain":
-                    weight = row.count * float(np.log(row.score))
+                    weight = row.count * float(np.log(row.score)) * (min(len(word), 4) - 1)
                 found.setdefault(row.place, []).append((weight, Ranked(word, row.count, row.score)))
         return {
             place: tuple(one for _, one in sorted(there, key=lambda pair: (-pair[0], pair[1].word)))
@@ -285,9 +285,7 @@ def spans_of(lattice: Lattice, cuts: NDArray[np.bool_]) -> list[list[Span]]:
 
 
 def _forms(texts: Sequence[Text], spans: Sequence[Sequence[Span]]) -> list[list[str]]:
-    return [
-        [text.text[a:b] for a, b in words] for text, words in zip(texts, spans, strict=True)
-    ]
+    return [[text.text[a:b] for a, b in words] for text, words in zip(texts, spans, strict=True)]
 
 
 def _extracted(
