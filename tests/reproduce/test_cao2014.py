@@ -144,7 +144,7 @@ def test_the_table(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # 14 are found among 16. dev (news): all 4.
     news = 2 * 14 / (15 + 16)
     found = cells_of(page, "fmm")
-    # The one new word is missed; bio has none, which counts as 0.
+    # The one new word is missed; bio has none.
     plain = [cell.removesuffix(" \\*") for cell in found]
     assert plain[:2] == [f"{(1 + news) / 2:.3f}", "0.000"]
     assert found[-1] == "1.000"

@@ -102,7 +102,7 @@ def read_abstracts(csl: Path) -> tuple[list[Text], dict[str, set[str]]]:
 def score_words(
     gold: Sequence[Gold], pred: Sequence[Sequence[Span]], known: set[str]
 ) -> dict[str, Any]:
-    """Return F1 and OOV recall of each domain, and the counts of each text."""
+    """Return F1 and OOV recall of each domain; no recall for one that has no new words."""
     every: dict[str, Counts] = {}
     new: dict[str, Counts] = {}
     for one, spans in zip(gold, pred, strict=True):
@@ -112,7 +112,7 @@ def score_words(
         new[domain] = new.get(domain, NOTHING) + found
     return {
         "F1": {domain: counts.f1 for domain, counts in every.items()},
-        "OOV-R": {domain: counts.recall for domain, counts in new.items()},
+        "OOV-R": {domain: counts.recall for domain, counts in new.items() if counts.gold},
     }
 
 
@@ -400,7 +400,7 @@ def _cell(found: Mapping[str, Any], figure: str, best: Mapping[str, Any]) -> str
     if found is best or figure not in best:
         return text
     differences = np.array([best[figure][d] - found[figure][d] for d in sorted(best[figure])])
-    spread = float(differences.std(ddof=1))
+    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     if not spread:
         return text
     t = float(differences.mean()) / (spread / math.sqrt(len(differences)))
