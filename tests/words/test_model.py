@@ -198,4 +198,4 @@ def test_the_page_marks_terms_and_keywords(model: WordsModel) -> None:
     assert "<script" not in page
     assert page.count("<article>") == 4
     word = model.texts[0].keywords[0].word
-    assert f'class="keyword" style="--strength:60%">{word}</mark>' in page
+    assert f'class="keyword" style="--strength:48%">{word}</mark>' in page

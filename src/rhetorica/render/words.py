@@ -19,7 +19,7 @@ body{margin:0 auto;padding:1.2rem 1.5rem;max-width:60rem;background:var(--paper)
 font:16px/1.8 FONTS}
 h1{font-size:1.3rem}h2{font-size:1.1rem;margin:1.6rem 0 .4rem}h3{font-size:.95rem;margin:1rem 0 0}
 p{margin:.3rem 0}.faint{color:var(--faint);font-size:.9rem}
-mark{color:inherit;border-radius:3px;padding:0 .1em}
+mark{color:var(--ink);border-radius:3px;padding:0 .1em}
 .term{background:color-mix(in srgb,var(--nucleus) var(--strength),transparent)}
 .keyword{background:color-mix(in srgb,var(--satellite) var(--strength),transparent);
 font-weight:600}
@@ -27,22 +27,24 @@ article{border-top:1px solid var(--edge);padding:.4rem 0}
 article p{white-space:pre-wrap}
 nav a{color:var(--nucleus);margin-right:1rem}
 """
+_STRONGEST, _FAINTEST = 48, 14
+"""Percent of colour behind a word; with more, light letters are hard to read on the dark page."""
 
 
 def words_html(model: WordsModel, *, terms: int = 50, keywords: int = 5, title: str = "") -> str:
     """Make the page: each domain with its terms, then its texts with everything marked.
 
     ``terms`` of a domain are marked in its texts (blue), and ``keywords`` of each text (orange);
-    the stronger one is, the darker.
+    the stronger one is, the stronger its colour.
     """
     title = escape(title or "Words, terms and keywords")
     names = list(model.terms)
     links = "".join(f'<a href="#d{k}">{_name(name)}</a>' for k, name in enumerate(names))
     parts = [f"<h1>{title}</h1><nav>{links}</nav>"]
     parts.append(
-        '<p class="faint"><mark class="term" style="--strength:45%">terms</mark> of the domain, '
-        '<mark class="keyword" style="--strength:45%">keywords</mark> of the text; the darker, the '
-        "stronger.</p>"
+        f'<p class="faint" lang="en">{_mark("terms", "term", _STRONGEST)} of the domain, '
+        f"{_mark('keywords', 'keyword', _STRONGEST)} of the text: the stronger the colour, the "
+        "stronger the word.</p>"
     )
     for number, name in enumerate(names):
         rows = model.terms[name][:terms]
@@ -73,8 +75,11 @@ def _name(domain: str) -> str:
 
 
 def _strengths(rows: Sequence[Ranked]) -> dict[str, int]:
-    """Return how dark each is, in percent: by its place in the list."""
-    return {row.word: 60 - 45 * place // max(1, len(rows)) for place, row in enumerate(rows)}
+    """Return how strong the colour of each is, in percent: by its place in the list."""
+    span = _STRONGEST - _FAINTEST
+    return {
+        row.word: _STRONGEST - span * place // max(1, len(rows)) for place, row in enumerate(rows)
+    }
 
 
 def _mark(text: str, kind: str, strength: int, about: str = "") -> str:
