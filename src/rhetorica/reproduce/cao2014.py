@@ -238,9 +238,10 @@ class Lab:
     @cached_property
     def crf(self) -> CRFWords:
         """The CRF of the general text."""
+        blank = CRFWords(iterations=40)
         return self.runs.model(
-            {"crf": self.name, "fit": plain(CRFWords().settings)},
-            lambda path: CRFWords().fit(self.segmented).save(path),
+            {"crf": self.name, "fit": plain(blank.settings)},
+            lambda path: blank.fit(self.segmented).save(path),
             CRFWords.load,
         )
 
@@ -323,7 +324,7 @@ def reproduce_cao2014(
 
 def methods(lab: Lab) -> dict[str, Figures]:
     """Return the rows of the five methods with a general text."""
-    rows = {name: lab.figures(Way(name)) for name in ORDER}
+    rows: dict[str, Figures] = {name: lab.figures(Way(name)) for name in ORDER}
     rows["dp4, nothing frozen"] = lab.words(Way("dp4", frozen=False))
     rows["dp4, counts by crf"] = lab.figures(Way("dp4", "crf"))
     rows["dp4, counts by crf, nothing frozen"] = lab.words(Way("dp4", "crf", frozen=False))
