@@ -7,7 +7,8 @@ text: the pipeline's own sentences, syntax and EDUs; relations are compared by c
 Chinese corpus is laid out as one writes: no space between sentences, blank lines between
 paragraphs ("one line": no break at all; "spaced": as distributed, a space between sentences). With
 gold EDUs, sentences and paragraphs are gold, too; parsers that read syntax are scored with gold and
-with automatic syntax (``--syntax neural``: that of the neural model).
+with automatic syntax (``--syntax spacy``: that of our spaCy pipeline). ``--genres`` adds the
+figures from raw text of each genre, worst units first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from rhetorica import Document, Parse, load
 from rhetorica.corpora import PREDICTED_SYNTAX, read_corpus
-from rhetorica.evaluate import evaluate
+from rhetorica.evaluate import Report, evaluate
 from rhetorica.pipeline import PARSERS
 from rhetorica.relations import relation_set
 from rhetorica.text.layout import as_written
@@ -61,11 +62,13 @@ def main() -> None:
     arguments.add_argument("--parsers", nargs="*", default=PARSERS)
     arguments.add_argument("--segmenter", help="else each parser's own choice")
     arguments.add_argument("--model", help="a model folder, else the one that ships")
-    arguments.add_argument("--syntax", help="front end for parsers that need one: neural")
+    arguments.add_argument("--syntax", help="front end for parsers that need one; else the best")
+    arguments.add_argument("--genres", action="store_true", help="also by genre, from raw text")
     options = arguments.parse_args()
     golds = list(read_corpus(options.corpus, options.folder, options.split))
     relations = relation_set(options.corpus)
     signatures: set[str] = set()
+    raw: dict[str, Report] = {}
     print("| parser | input | seg | span | nuc | rel | full | UAS | LAS | words/CPU-s |")
     print("|" + "---|" * 10)
     for name in options.parsers:
@@ -102,6 +105,8 @@ def main() -> None:
                 corpus=f"{options.corpus}-{options.split}",
                 syntax="predicted" if options.corpus in PREDICTED_SYNTAX else "gold",
             )
+            if label == "raw text":
+                raw[name] = report
             cells = [f"{100 * report[key].f1:.2f}" for key in COLUMNS]
             words = sum(len(parse.document.text.split()) for parse in golds)
             print(
@@ -111,6 +116,31 @@ def main() -> None:
     print()
     for signature in sorted(signatures):
         print(f"`{signature}`")
+    if options.genres:
+        print_genres(golds, raw)
+
+
+def print_genres(golds: list[Parse], reports: dict[str, Report]) -> None:
+    """Print EDU F1 and span / nuclearity / full by genre, in the order of the first parser's F1."""
+    genre_of = {gold.id: gold.document.meta.get("genre", "all") for gold in golds}
+    rows: dict[str, list[Report]] = {}
+    for genre in set(genre_of.values()):
+        rows[genre] = [
+            replace(
+                report,
+                documents=tuple(doc for doc in report.documents if genre_of[doc.id] == genre),
+            )
+            for report in reports.values()
+        ]
+    columns = [COLUMNS[place] for place in (0, 1, 2, 4)]
+    print(f"\n| genre | documents | {' | '.join(reports)} |")
+    print("|---|---|" + "---|" * len(reports))
+    for genre, found in sorted(rows.items(), key=lambda row: row[1][0][columns[0]].f1):
+        cells = (
+            "{:.1f}; {:.1f} / {:.1f} / {:.1f}".format(*(100 * report[key].f1 for key in columns))
+            for report in found
+        )
+        print(f"| {genre} | {len(found[0].documents)} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":
