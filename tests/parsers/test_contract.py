@@ -98,7 +98,7 @@ SMALL: dict[str, tuple[Callable[..., Any], list[dict[str, Any]]]] = {
         [
             *[{"matrix": matrix, "features": "paper"} for matrix in MATRICES],
             {"features": "none"},
-            {"features": "extended", "branching": "left"},
+            {"features": "extended", "branching": "left", "seed": 1},
             {"features": "extended", "folds": 2, "beam": 4},
             {"features": "extended", "samples": 16, "temperature": 0.05},
             {"features": "paper", "start": "random"},
