@@ -278,7 +278,8 @@ class Parse:
     @property
     def _tree(self) -> Tree:
         if self.source is None:
-            raise InvalidTree(f"{self.id or 'this document'} has EDUs but no tree")
+            has = "EDUs but no tree" if self.document.edus else "no EDUs and no tree"
+            raise InvalidTree(f"{self.id or 'this document'} has {has}")
         return self.source
 
     @property

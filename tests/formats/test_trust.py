@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rhetorica import Document, Join, Parse, RSTTree, Span, files, formats
+from rhetorica import Document, Join, Parse, RSTTree, Span, Token, files, formats
 from rhetorica.cli import app
-from rhetorica.errors import FormatError, RepairWarning
+from rhetorica.errors import FormatError, InvalidDocument, RepairWarning, RhetoricaError
 from rhetorica.files import Source, write_bytes, write_text
 from rhetorica.formats.dis import read_dis
 
@@ -138,6 +138,36 @@ def test_texts_that_a_format_cannot_hold_are_refused(format: str) -> None:
         parse_of(f"We met {mark}", "and left.").to(format)
     inside = parse_of(f"We met {mark} here", "and left.")
     assert read(inside.to(format), format).edus == inside.edus
+
+
+@pytest.mark.parametrize("format", ["edus", "dis", "tok", "conllu", "rs3", "rsd", "dep"])
+def test_a_text_of_which_nothing_would_be_written_is_refused(format: str) -> None:
+    with pytest.raises(RhetoricaError, match=r"no EDUs|no tokens"):
+        Parse(Document("It rained.")).to(format)
+    assert formats.write(Parse(Document("It rained.")), "json")
+
+
+@pytest.mark.parametrize("format", ["tok", "conllu"])
+@pytest.mark.parametrize(("start", "end", "lost"), [(1, 5, "'R'"), (0, 4, "'.'"), (0, 5, None)])
+def test_characters_outside_tokens_are_not_lost(
+    format: str, start: int, end: int, lost: str | None
+) -> None:
+    doc = Document(" Rain. ", (Span(1, 6),), tokens=(Token(start + 1, end + 1),), id="x")
+    parse = Parse(doc, RSTTree(1, ()))
+    if lost is None:
+        assert read(parse.to(format), format).edus == ["Rain."]
+    else:
+        with pytest.raises(InvalidDocument, match=f"x: {lost} is in no token"):
+            parse.to(format)
+
+
+@pytest.mark.parametrize("format", ["rs3", "rs4"])
+def test_the_relation_of_an_only_nucleus_does_no_harm(format: str) -> None:
+    text = parse_of("a", "b", "c").to("dis")
+    odd = text.replace("(rel2par span)", "(rel2par spam)", 1)
+    assert odd != text
+    parse = read(odd, "dis")
+    assert read(parse.to(format), format).tree == parse.tree == parse_of("a", "b", "c").tree
 
 
 def test_dis_relations_of_two_words_come_back() -> None:

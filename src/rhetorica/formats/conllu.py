@@ -418,6 +418,19 @@ class _Reading:
         return Arc(line, number_of_head - 1, relation, level)
 
 
+def check_covered(document: Document) -> None:
+    """Refuse a document with characters that are in no token: they would be lost."""
+    text = document.text
+    ends = accumulate((token.end for token in document.tokens), max, initial=0)
+    starts = [*(token.start for token in document.tokens), len(text)]
+    for at, start in zip(ends, starts, strict=True):
+        if lost := text[at:start].strip():
+            raise InvalidDocument(
+                f"{document.id or 'the document'}: {lost[:40]!r} is in no token, which this format "
+                "is made of: tokenize it anew, or choose a format for EDUs"
+            )
+
+
 def _write_document(parse: Parse, dialect: Dialect, rows: list[str]) -> None:
     document = parse.document
     if not document.tokens:
@@ -425,6 +438,7 @@ def _write_document(parse: Parse, dialect: Dialect, rows: list[str]) -> None:
             f"{document.id or 'the document'} has no tokens, which CoNLL-U is made of: tokenize "
             "it first, or choose a format for EDUs"
         )
+    check_covered(document)
     notes = _edu_notes(parse, dialect)
     sentences = _sentence_ranges(document)
     paragraphs = _paragraph_starts(document, sentences)

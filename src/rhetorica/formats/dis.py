@@ -16,7 +16,7 @@ from rhetorica.convert import SPAN
 from rhetorica.document import Document, Span
 from rhetorica.errors import FormatError, InvalidTree, RepairWarning
 from rhetorica.files import Readable, Source
-from rhetorica.formats.edus import check_no_mark
+from rhetorica.formats.edus import check_cut, check_no_mark
 from rhetorica.parses import Parse
 from rhetorica.trees import ROOT, AnnotatedTree, Join, Node, Role, RSTTree
 
@@ -64,6 +64,7 @@ def write_dis(parse: Parse, *, binary: bool = False, tokenized: bool = False) ->
     doc = parse.document
     texts = doc.tokenized_edu_texts() if tokenized else doc.edu_texts
     ends = {span.end for span in doc.paragraphs[:-1]}
+    check_cut(doc)
     if not texts:
         return ""
     texts = [" ".join(text.split()) for text in texts]

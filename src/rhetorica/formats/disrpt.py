@@ -21,7 +21,7 @@ from rhetorica.errors import InvalidDocument, InvalidTree
 from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import BREAKS
 from rhetorica.formats._erst import Ranges, extras, format_ranges, merge_ranges
-from rhetorica.formats.conllu import EMPTY, edu_starts, read_conllu
+from rhetorica.formats.conllu import EMPTY, check_covered, edu_starts, read_conllu
 from rhetorica.parses import Parse
 from rhetorica.trees import ROOT, ROOT_RELATION, AnnotatedTree, DepTree
 
@@ -95,6 +95,12 @@ def write_tok(parses: Parse | Iterable[Parse]) -> str:
 
 def _tok_document(document: Document) -> str:
     tokens = document.tokens
+    if not tokens and document.text.strip():
+        raise InvalidDocument(
+            f"{document.id or 'the document'} has no tokens, which .tok files are made of: "
+            "tokenize it first, or choose a format for EDUs"
+        )
+    check_covered(document)
     starts = set(edu_starts(document))
     rows = [f"# newdoc id = {document.id.translate(BREAKS)}\n"]
     for group in _surface_groups(tokens):

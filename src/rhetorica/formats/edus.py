@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from rhetorica.document import Document, Span, locate
-from rhetorica.errors import FormatError
+from rhetorica.errors import FormatError, InvalidDocument
 from rhetorica.files import Readable, Source
 from rhetorica.formats._arcs import edu_lines
 from rhetorica.parses import Parse
@@ -49,6 +49,7 @@ def read_edus(source: Readable) -> Parse:
 def write_edus(parse: Parse, *, tokenized: bool = False, sentence_ends: bool = False) -> str:
     """Return the file's text; ``sentence_ends`` marks the last EDU of a sentence with ``<S>``."""
     document = parse.document
+    check_cut(document)
     paragraphs = document.edu_paragraphs() if document.paragraphs else [0] * len(document.edus)
     ends = last_of_sentence(document) if sentence_ends else [False] * len(document.edus)
     rows: list[str] = []
@@ -63,6 +64,15 @@ def write_edus(parse: Parse, *, tokenized: bool = False, sentence_ends: bool = F
         before = paragraph
         rows.append(f"{text} {SENTENCE_END}" if is_end else text)
     return "".join(f"{row}\n" for row in rows)
+
+
+def check_cut(document: Document) -> None:
+    """Refuse a text without EDUs, of which nothing would be written."""
+    if document.text.strip() and not document.edus:
+        raise InvalidDocument(
+            f"{document.id or 'the document'} has no EDUs: segment or parse it first, or choose "
+            "json, which keeps the text as it is"
+        )
 
 
 def check_no_mark(mark: str, format: str, texts: Iterable[str]) -> None:

@@ -306,7 +306,7 @@ def _undeclared_relations(tree: AnnotatedTree) -> list[tuple[str, RelationType]]
     for node in tree.nodes:
         if node.role == "satellite":
             used.add((node.relation, "rst"))
-        elif node.role == "nucleus" and node.relation != SPAN:
+        elif node.role == "nucleus" and _written(tree, node) != SPAN:
             used.add((node.relation, "multinuc"))
     return sorted(used.difference(tree.inventory))
 
@@ -314,7 +314,18 @@ def _undeclared_relations(tree: AnnotatedTree) -> list[tuple[str, RelationType]]
 def _hang(tree: AnnotatedTree, node: Node) -> str:
     if node.parent < 0:
         return ""
-    return f" parent={_quoted(tree.nodes[node.parent].id)} relname={_quoted(node.relation)}"
+    relation = _written(tree, node)
+    return f" parent={_quoted(tree.nodes[node.parent].id)} relname={_quoted(relation)}"
+
+
+def _written(tree: AnnotatedTree, node: Node) -> str:
+    """Return a node's relation as it stands in the file.
+
+    What a span has for its nucleus is told by the name ``span`` alone; brackets sometimes have
+    another one there, which says nothing.
+    """
+    is_only = node.role == "nucleus" and tree.nodes[node.parent].kind == "span"
+    return SPAN if is_only else node.relation
 
 
 # XML has no way to write these, escaped or not.
