@@ -8,7 +8,8 @@ import time
 import warnings
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from fuzz.mutate import mutated
@@ -195,6 +196,23 @@ def _crude(format: str, text: str) -> str | None:
         rows = [row.split("\t") for row in text.replace("\r", "\n").split("\n") if row.strip()]
         return "".join(row[1] for row in rows if len(row) == 10)
     return None
+
+
+def check_growth(format: str, text: Callable[[int], str]) -> None:
+    """Eight times the input may cost some forty times the work at most: quadratic is sixty-four."""
+
+    def cost(size: int) -> float:
+        begin = time.process_time()
+        with suppress(RhetoricaError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RepairWarning)
+            for parse in formats.read(Source(f"x.{format}", text(size)), format):
+                _usable(parse)
+        return time.process_time() - begin
+
+    small = max(cost(20_000), 2e-3)
+    # Something else may have had to be done just then: the best of three counts.
+    if all(cost(160_000) > 40 * small for _ in range(3)):
+        raise Failure(f"{format}: not linear: {text(100)!r}")
 
 
 def run(format: str, count: int, seed: int = 0) -> Counter[str]:

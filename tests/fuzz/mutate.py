@@ -90,3 +90,16 @@ def mutated(rng: random.Random, seeds: Sequence[str]) -> str:
     for _ in range(rng.choice((1, 1, 2, 4))):
         text = rng.choice(MUTATIONS)(rng, text, seeds)
     return text
+
+
+_PIECE = re.compile(r"<[^>]*>|\([^()]*|\w+|\t[^\t]*|[{\[]")
+
+
+def grown(rng: random.Random, seeds: Sequence[str]) -> Callable[[int], str]:
+    """Return texts that grow: a seed with something in it again and again, up to a size."""
+    seed = rng.choice(seeds)
+    pieces = [*NASTY, *seed.split("\n"), *_PIECE.findall(seed)]
+    chosen = "".join(rng.choice(pieces) for _ in range(rng.choice((1, 1, 2, 3))))[:200]
+    piece = (chosen or "a") + rng.choice(("", "\n"))
+    at = _at(rng, seed)
+    return lambda size: seed[:at] + piece * (size // len(piece)) + seed[at:]

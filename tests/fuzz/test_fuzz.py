@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
 
-from fuzz.check import READABLE, Failure, check, run, seeds
+from fuzz.check import READABLE, Failure, check, check_growth, run, seeds
+from fuzz.mutate import grown
 from fuzz.requests import NAMES, check_answer, run_requests
 from fuzz.texts import check_text, run_texts
 from rhetorica import DepTree, Document, Parse, Span
+from rhetorica.files import Source
 from rhetorica.formats import FORMATS
 from rhetorica.service.messages import Answer
 
@@ -24,6 +27,23 @@ def test_broken_files(format: str) -> None:
     outcomes = run(format, 300)
     # Mutations that never do harm, or always do, would show nothing.
     assert min(outcomes["accepted"], outcomes["refused"]) >= 5
+
+
+@pytest.mark.parametrize("format", READABLE)
+def test_readers_are_linear(format: str) -> None:
+    rng = random.Random(format)
+    for _ in range(40):
+        check_growth(format, grown(rng, seeds(format)))
+
+
+def test_growth_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(source: Source) -> list[Parse]:
+        sum(1 for _ in range(len(source.text) ** 2 // 5000))
+        return []
+
+    monkeypatch.setitem(FORMATS, "edus", replace(FORMATS["edus"], read=slow))
+    with pytest.raises(Failure, match="not linear"):
+        check_growth("edus", lambda size: "a" * size)
 
 
 def test_strange_texts() -> None:
