@@ -20,6 +20,7 @@ from rhetorica.service.tasks import start
 NAMES = ("convert", "score", "render", "edit", "edit/points", "view", "parse/batch", "dialogue")
 """All but those that parse, which `texts` does."""
 _CHATS = "Agent: Where to?\nClient: To the airport.\n\n"
+_DIALOGUE = {"content": _CHATS, "model": "lm-hmm", "states": 2, "sweeps": 1}
 
 
 def request(rng: random.Random, name: str) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def request(rng: random.Random, name: str) -> dict[str, Any]:
     if name == "parse/batch":
         return {"documents": [content] * rng.choice((1, 3, 300)), "kbest": rng.choice((1, 20, 21))}
     if name == "dialogue":
-        return {"content": mutated(rng, [_CHATS]), "model": "lm-hmm", "states": 2, "sweeps": 1}
+        return {**_DIALOGUE, "content": mutated(rng, [_CHATS])}
     return content
 
 
@@ -114,6 +115,8 @@ def run_requests(name: str, count: int, seed: int = 0) -> Counter[str]:
     answer(Task(name, json.dumps(request(rng, name)).encode()))  # compiles what it needs
     tagged = {"content": "It rained\n", "format": "edus", "to": "rels"}
     answer(Task("convert", json.dumps(tagged).encode()))  # loads the syntax pipeline
+    if name == "dialogue":
+        answer(Task(name, json.dumps(_DIALOGUE).encode()))  # its kernels, too
     outcomes: Counter[str] = Counter()
     for number in range(count):
         data = body(rng, name)
