@@ -9,6 +9,7 @@ import pytest
 
 from rhetorica.errors import FormatError
 from rhetorica.learn.experts import METHODS, Settings
+from rhetorica.reproduce.cortes2014 import experiments, reproduce_cortes2014
 from rhetorica.reproduce.cortes2014.artificial import DESIGNS, ads1, ads2, ads3, neighbours
 from rhetorica.reproduce.cortes2014.chains import LEARNERS, Data, perceptron
 from rhetorica.reproduce.cortes2014.experiments import Lists, artificial
@@ -142,3 +143,43 @@ def test_features_of_unknown_words_are_left_out() -> None:
     assert data.labels.tolist() == [0, 1, 0, 1]
     assert (data.rows[:2] > 0).all()
     assert (data.rows[2:] == 0).any()
+
+
+def test_experiments_are_made_once_and_laid_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = score_methods(ads1(60, DESIGNS["implied"], 0), Settings(), size=10, folds=2)
+    made: list[str] = []
+
+    def stand_in(name: str, answer: object) -> None:
+        def experiment(*_: object, **__: object) -> object:
+            made.append(name)
+            return answer
+
+        monkeypatch.setattr(experiments, name, experiment)
+
+    for name in ("artificial", "letters", "listed_first_as_target", "tr1", "tr2"):
+        stand_in(name, scores)
+    stand_in("read_tagging", None)
+    stand_in("tagging_lists", None)
+    stand_in("listed", (scores, 90, 8))
+    stand_in("short_and_long", {"Best": 0.3, "MVote": 0.2, "rule": 0.1})
+    tables = reproduce_cortes2014(tmp_path, ocr=tmp_path, gum=tmp_path)
+    titles = [line.partition("**:")[0] for line in tables.splitlines() if line.startswith("**")]
+    assert titles[:3] == [
+        "**Tables 1 and 2, as described",
+        "**Tables 1 and 2, as implied",
+        "**Section 5.3",
+    ]
+    assert len(titles) == 8
+    mean = f"{np.mean(scores['MVote'].hamming):.4f} ± {np.std(scores['MVote'].hamming):.4f}"
+    edits = f"{np.mean(scores['MVote'].edits):.4f} ± {np.std(scores['MVote'].edits):.4f}"
+    rows = [line for line in tables.splitlines() if line.startswith("| H_MVote")]
+    assert rows[3].count(mean) == 2  # Table 3, two columns
+    assert rows[4].count(edits) == 2
+    assert "p = 5: 90 sentences, m = 8; p = 10" in tables
+    assert made.count("artificial") == 6
+    assert made.count("read_tagging") == made.count("tagging_lists") == 1
+    made.clear()
+    assert reproduce_cortes2014(tmp_path, ocr=tmp_path, gum=tmp_path) == tables
+    assert not made

@@ -296,6 +296,9 @@ def reproduce_cortes_command(
         Path | None, typer.Option(help="Folder with the handwritten words (letters_train.tsv).")
     ] = None,
     gum: Annotated[Path | None, typer.Option(help="GUM's folder, for the tagging tables.")] = None,
+    work: Annotated[
+        Path, typer.Option(help="Where finished experiments are kept, to go on from.")
+    ] = Path("runs/cortes2014"),
     into: Into = None,
 ) -> None:
     """Make Tables 1 to 7 of Cortes, Kuznetsov & Mohri (2014) beside the figures they printed.
@@ -307,7 +310,7 @@ def reproduce_cortes_command(
     """
     from rhetorica.reproduce.cortes2014 import reproduce_cortes2014
 
-    _show(reproduce_cortes2014(ocr=ocr, gum=gum, tell=tell), into, "cortes2014")
+    _show(reproduce_cortes2014(work, ocr=ocr, gum=gum, tell=tell), into, "cortes2014")
 
 
 @app.command("cao2014")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rhetorica.learn.experts import METHODS
-from rhetorica.progress import Event, Tell, nothing
+from rhetorica.progress import Tell, nothing
 from rhetorica.reproduce.cortes2014 import experiments
 from rhetorica.reproduce.cortes2014.artificial import DESIGNS, SETS
 from rhetorica.reproduce.cortes2014.folds import Score
 from rhetorica.reproduce.cortes2014.paper import printed
+from rhetorica.reproduce.runs import Experiments
 from rhetorica.reproduce.tables import table
 
 SIGNATURE = "hamming:normalised|folds:10|train:disjoint|mean ± sd"
@@ -21,23 +25,24 @@ SDS = {5: 1500, 10: 1200, 20: 900, 50: 700}
 
 
 def reproduce_cortes2014(
-    *, ocr: Path | None = None, gum: Path | None = None, tell: Tell = nothing
+    work: Path, *, ocr: Path | None = None, gum: Path | None = None, tell: Tell = nothing
 ) -> str:
-    """Run the experiments that the given data allow; return Tables 1 to 7 in Markdown."""
-    parts = list(_artificial_tables(tell))
+    """Run the experiments that the given data allow and ``work`` has not; return Tables 1 to 7."""
+    runs = Experiments("cortes2014", work, tell)
+    parts = list(_artificial_tables(runs))
     if ocr:
-        parts += _letter_tables(ocr, tell)
+        parts += _letter_tables(runs, ocr)
     if gum:
-        parts += _tagging_tables(gum, tell)
+        parts += _tagging_tables(runs, gum)
     return "\n".join(parts)
 
 
-def _artificial_tables(tell: Tell) -> Iterator[str]:
+def _artificial_tables(runs: Experiments) -> Iterator[str]:
     for reading in DESIGNS:
-        columns = {}
-        for name in SETS:
-            tell(Event(f"{name}, as {reading}"))
-            columns[name] = experiments.artificial(name, reading)
+        columns = {
+            name: _kept(runs, name, partial(experiments.artificial, name, reading), reading=reading)
+            for name in SETS
+        }
         yield _table(
             f"**Tables 1 and 2, as {reading}**: normalised Hamming loss, m = 200",
             columns,
@@ -45,49 +50,54 @@ def _artificial_tables(tell: Tell) -> Iterator[str]:
         )
 
 
-def _letter_tables(folder: Path, tell: Tell) -> Iterator[str]:
-    tell(Event("handwritten words"))
-    found = experiments.letters(folder)
+def _letter_tables(runs: Experiments, folder: Path) -> Iterator[str]:
+    found = _kept(runs, "OCR", partial(experiments.letters, folder))
     yield _table("**Section 5.3**: letters of handwritten words, m = 200", {"OCR": found}, {})
-    tell(Event("k-best lists of handwritten words"))
-    names = {"PDS1": (0.85, 1313, 130), "PDS2": (0.97, 3094, 280)}
-    lists = {
-        name: experiments.listed_first_as_target(folder, beta=beta, words=words, size=size)
-        for name, (beta, words, size) in names.items()
+    designs = {
+        "PDS1": {"beta": 0.85, "words": 1313, "size": 130},
+        "PDS2": {"beta": 0.97, "words": 3094, "size": 280},
     }
-    sizes = ", ".join(f"{name}: m = {size}" for name, (_, _, size) in names.items())
+    first = experiments.listed_first_as_target
+    lists = {
+        name: _kept(runs, name, partial(first, folder, **design), **design)
+        for name, design in designs.items()
+    }
+    sizes = ", ".join(f"{name}: m = {design['size']}" for name, design in designs.items())
     yield _table(
         f"**Table 3** on k-best lists of handwritten words: Hamming loss ({sizes})",
         lists,
-        {name: name for name in names},
+        {name: name for name in designs},
     )
     yield _table(
         "**Table 4** on the same lists: mean edit distance",
         lists,
-        {name: f"{name} edits" for name in names},
+        {name: f"{name} edits" for name in designs},
         edits=True,
     )
 
 
-def _tagging_tables(folder: Path, tell: Tell) -> Iterator[str]:
-    tagging = experiments.read_tagging(folder)
-    tell(Event("tagging: TR1"))
-    columns = {"TR1": experiments.tr1(tagging)}
-    tell(Event("tagging: TR2"))
-    columns["TR2"] = experiments.tr2(tagging)
+def _tagging_tables(runs: Experiments, folder: Path) -> Iterator[str]:
+    tagging = cache(partial(experiments.read_tagging, folder))
+    lists = cache(lambda: experiments.tagging_lists(tagging()))
+
+    def sds(p: int, size: int) -> dict[str, Any]:
+        scores, sentences, used = experiments.listed(lists(), p, size=size)
+        return {"scores": _rows(scores), "sentences": sentences, "used": used}
+
+    columns = {
+        "TR1": _kept(runs, "TR1", lambda: experiments.tr1(tagging())),
+        "TR2": _kept(runs, "TR2", lambda: experiments.tr2(tagging())),
+    }
     yield _table(
         "**Table 5** on GUM: tags, Hamming loss over words, m = 800 and 1000",
         columns,
         {"TR1": "TR1", "TR2": "TR2"},
     )
-    tell(Event("k-best lists of taggings"))
-    lists = experiments.tagging_lists(tagging)
     listed, names, notes = {}, {}, []
     for p, size in SDS.items():
-        tell(Event(f"lists: p = {p}"))
-        found, count, used = experiments.listed(lists, p, size=size)
-        listed[f"p = {p}"], names[f"p = {p}"] = found, f"SDS {p}"
-        notes.append(f"p = {p}: {count} sentences, m = {used}")
+        found = runs.figures({"experiment": "SDS", "p": p, "size": size}, partial(sds, p, size))
+        listed[f"p = {p}"], names[f"p = {p}"] = _scores(found["scores"]), f"SDS {p}"
+        notes.append(f"p = {p}: {found['sentences']} sentences, m = {found['used']}")
     yield _table(
         "**Tables 6 and 7** on k-best taggings of GUM's sentences of 5 to 15 words: Hamming loss",
         listed,
@@ -96,10 +106,30 @@ def _tagging_tables(folder: Path, tell: Tell) -> Iterator[str]:
     )
     rows = []
     for p in SDS:
-        rule = experiments.short_and_long(lists, p, size=300)
+        rule = runs.figures(
+            {"experiment": "rule", "p": p},
+            lambda p=p: experiments.short_and_long(lists(), p, size=300),  # type: ignore[misc]
+        )
         rows.append([p, *(f"{rule[name]:.4f}" for name in ("Best", "MVote", "rule"))])
     columns_ = ["p", "best expert", "H_MVote", "best for l <= 4, H_MVote for l > 4"]
     yield table("**The rule of section 5.5**, sentences of 2 to 15 words", columns_, rows)
+
+
+def _kept(
+    runs: Experiments, name: str, make: Callable[[], Mapping[str, Score]], **setting: object
+) -> dict[str, Score]:
+    """Return the scores of an experiment: recalled or, the first time, made."""
+    return _scores(runs.figures({"experiment": name, **setting}, lambda: _rows(make())))
+
+
+def _rows(scores: Mapping[str, Score]) -> dict[str, Any]:
+    return {method: asdict(score) for method, score in scores.items()}
+
+
+def _scores(rows: Mapping[str, Any]) -> dict[str, Score]:
+    return {
+        method: Score(tuple(row["hamming"]), tuple(row["edits"])) for method, row in rows.items()
+    }
 
 
 def _table(
