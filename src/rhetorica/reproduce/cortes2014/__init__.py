@@ -53,16 +53,14 @@ def _artificial_tables(runs: Experiments) -> Iterator[str]:
 def _letter_tables(runs: Experiments, folder: Path) -> Iterator[str]:
     found = _kept(runs, "OCR", partial(experiments.letters, folder))
     yield _table("**Section 5.3**: letters of handwritten words, m = 200", {"OCR": found}, {})
-    designs = {
-        "PDS1": {"beta": 0.85, "words": 1313, "size": 130},
-        "PDS2": {"beta": 0.97, "words": 3094, "size": 280},
-    }
-    first = experiments.listed_first_as_target
-    lists = {
-        name: _kept(runs, name, partial(first, folder, **design), **design)
-        for name, design in designs.items()
-    }
-    sizes = ", ".join(f"{name}: m = {design['size']}" for name, design in designs.items())
+    designs = {"PDS1": (0.85, 1313, 130), "PDS2": (0.97, 3094, 280)}
+    lists = {}
+    for name, (beta, words, size) in designs.items():
+        score = partial(
+            experiments.listed_first_as_target, folder, beta=beta, words=words, size=size
+        )
+        lists[name] = _kept(runs, name, score, beta=beta, words=words, size=size)
+    sizes = ", ".join(f"{name}: m = {size}" for name, (_, _, size) in designs.items())
     yield _table(
         f"**Table 3** on k-best lists of handwritten words: Hamming loss ({sizes})",
         lists,
