@@ -252,7 +252,7 @@ def shipped_table(folders: Mapping[str, Path]) -> str:
             rows.append((name, label, edus, cells(report), cells(report, "rst")))
             signatures += [signature(report), signature(report, "rst")]
     return table(
-        f"**The shipped model** on dev sets ({NAMES}); raw text: EDUs of `crf`, our spaCy pipeline.",
+        f"**The shipped model** on dev sets ({NAMES}); raw text: EDUs of `crf`, spaCy syntax.",
         ("corpus", "input", "EDUs", "original Parseval", RST),
         rows,
         *dict.fromkeys(signatures),
