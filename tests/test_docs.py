@@ -11,6 +11,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -21,11 +22,19 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 PROSE = {"decisions.md", "reliability.md"}
 """Pages without examples."""
-_SPEC = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-docs_pages = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(docs_pages)
+
+
+def script(name: str) -> ModuleType:
+    """Import a module of the folder scripts."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+docs_pages = script("docs_pages")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _NEEDS = re.compile(r"^<!-- needs the package ([\w-]+) -->$", re.MULTILINE)
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -148,3 +157,9 @@ def test_a_site_that_fetches_is_found(tmp_path: Path) -> None:
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "a.css: url(https://x.org/f.woff" in done.stderr
+
+
+def test_pictures_are_those_that_are_drawn_now() -> None:
+    for name, svg in script("draw_pictures").pictures().items():
+        drawn = (ROOT / "docs" / "images" / name).read_text("utf-8")
+        assert drawn == svg, f"{name} is old: python scripts/draw_pictures.py"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 import zlib
 from pathlib import Path
@@ -126,10 +127,40 @@ class TestLatex:
     def test_whatever_the_text_the_source_stays_whole(self, text: str) -> None:
         source = render_latex(pair(f"x{text}", "b [c], {d} % e = f", text))
         assert len(forest(source)) == 3
-        written = source.partition(r"\textbf{1} ")[2].partition("}, nucleus]")[0]
+        written = source.partition(r"\textbf{1} ")[2].partition("}, nucleus, EDU")[0]
         assert written == escape(f"x{text}")
-        plain = re.sub(r"\\text[a-z]+\{\}|\\[{}$&#%_]", "", written)
-        assert not set(plain) & set('\\{}$&#%_^~<>|"')
+        plain = re.sub(r"\\text[a-z]+\{\}|\\[{}$&#%_]|(?<=[-',])\{\}", "", written)
+        assert not set(plain) & set('\\{}$&#%_^~<>|"`')
+        assert not re.search(r"--|''|,,", written)  # each would become another sign
+
+    @pytest.mark.parametrize(
+        ("text", "package"),
+        [
+            ("naïve – “Łódź” … 5 €", "lmodern"),
+            ("因为下雨，", "{ctex}"),
+            ("дождь", "%\\setmainfont"),
+            ("גשם 🎉", "%\\setmainfont"),
+        ],
+    )
+    def test_fonts_are_those_of_the_script(self, text: str, package: str) -> None:
+        source = render_latex(pair(text, "x"))
+        assert package in source
+        assert ("xelatex" in source) == (package != "lmodern")
+
+    @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex with forest")
+    def test_it_compiles(self, umbrella: Parse, tmp_path: Path) -> None:
+        odd = r"\ { } $ & # % _ ^ ~ < > | \" ' ` [x], a=b; -- ?` ] é"
+        for name, parse in (("umbrella", umbrella), ("odd", pair(odd, f"[{odd}", odd))):
+            for view in ("rst", "dep"):
+                path = tmp_path / f"{name}-{view}.tex"
+                path.write_text(render_latex(parse, view=view), "utf-8")  # type: ignore[arg-type]
+                subprocess.run(
+                    ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", path.name],
+                    cwd=tmp_path, check=True, capture_output=True, timeout=120,
+                )  # fmt: skip
+                page = pypdfium2.PdfDocument(path.with_suffix(".pdf"))[0]
+                found = page.get_textpage().get_text_range()
+                assert set(words("".join(parse.edus[-1:]))) <= set(words(found))
 
     @given(parses(trees=("annotated", "rst", "dependencies")))
     @settings(max_examples=15, deadline=None)
