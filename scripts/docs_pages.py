@@ -6,6 +6,7 @@ and its command line, so that neither can grow old.
 
 from __future__ import annotations
 
+import logging
 import re
 from importlib import import_module
 from pathlib import Path
@@ -57,6 +58,8 @@ _OUT = re.compile(r"\[([^\]]*)\]\((?:\.\./)+[^)]*\)")
 
 def on_config(config: Any) -> Any:
     """Put the pages of the reference into the menu."""
+    # The theme's search cuts Chinese with jieba, where that is installed; it tells how it starts.
+    logging.getLogger("jieba").setLevel(logging.WARNING)
     for section in config.nav:
         if "Reference" in section:
             made = [{_name(module): _path(module)} for module in REFERENCE]
