@@ -503,6 +503,62 @@ def test_labels_can_be_read_however_unsure(page: Any) -> None:
         page.click("#theme")
 
 
+TEXTS = """() => {
+  const rgba = (colour) => {
+    const found = colour.match(/[\\d.]+/g).map(Number);
+    const share = colour.startsWith("color(") ? 255 : 1;  // what color-mix gives
+    return [...found.slice(0, 3).map((c) => c * share), found[3] ?? 1];
+  };
+  const light = (colour) => colour.slice(0, 3).map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const over = (top, below) => top.slice(0, 3).map((c, i) => c * top[3] + below[i] * (1 - top[3]));
+  const ground = (at) => {
+    if (!at) return [255, 255, 255];
+    const own = rgba(getComputedStyle(at).backgroundColor);
+    return own[3] === 1 ? own.slice(0, 3) : over(own, ground(at.parentElement));
+  };
+  const texts = [];
+  for (const item of document.querySelectorAll("body *:not(svg *):not(option):not(script)")) {
+    const said = [...item.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!said || !item.checkVisibility({ opacityProperty: true }) || item.disabled) continue;
+    const style = getComputedStyle(item);
+    const below = ground(item);
+    const [a, b] = [light(over(rgba(style.color), below)), light(below)];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    texts.push([contrast, item.textContent.trim().slice(0, 30)]);
+  }
+  return texts;
+}"""
+
+
+def check_contrasts(page: Any, least: int) -> None:
+    for _ in ("light", "dark"):
+        found = page.evaluate(TEXTS)
+        assert len(found) >= least
+        assert [text for contrast, text in found if contrast < 4.5] == []
+        page.click("#theme")
+
+
+def test_every_text_can_be_read_in_light_and_dark(page: Any) -> None:
+    check_contrasts(page, 8)
+    parse_text(page)
+    page.locator("#canvas .satellite .label").first.click()
+    for tab in ("relations", "outline", "text"):
+        page.click(f"#tab-{tab}")
+        check_contrasts(page, 25)
+
+
+def test_a_tree_is_opened_as_a_tree_whatever_the_name_of_its_file(
+    page: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "tree.txt"
+    path.write_text('<?xml version="1.0"?>\n' + analysed("causal-cause").to_rs3(), "utf-8")
+    page.set_input_files("#open", path)
+    page.wait_for_selector("body[data-state=parsed]:not([aria-busy])")
+    assert page.locator("#text .edu").all_inner_texts() == EDUS
+
+
 def test_script_in_the_text_stays_text(page: Any, tmp_path: Path) -> None:
     parse_text(page, f"{SCRIPT} It rained because {SCRIPT} we were out.")
     for unit in ("0-1", "1-2"):
@@ -711,6 +767,24 @@ def test_everything_fits_a_narrow_screen(page: Any) -> None:
             bounds = box.bounding_box()
             assert bounds["x"] >= 0
             assert bounds["x"] + bounds["width"] <= 391
+
+
+def test_two_trees_fit_a_narrow_screen(page: Any, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    open_parse(page, analysed("causal-cause"))
+    other = tmp_path / "other.rs3"
+    other.write_text(analysed("explanation-justify").to_rs3(), "utf-8")
+    page.click("#compare summary")
+    page.set_input_files("#compare-file", other)
+    page.wait_for_selector("#agreement dd")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for place in ("#other-canvas", "#canvas"):
+        bounds = page.locator(place).bounding_box()
+        assert bounds["height"] >= 180
+        assert bounds["y"] + bounds["height"] <= 800
+    assert page.locator(".legend .differing").is_visible()
+    page.click("#compare-close")
+    assert page.locator("#find").is_visible()
 
 
 @pytest.fixture(scope="module")

@@ -208,7 +208,10 @@ def _warnings(parse: Parse) -> list[str]:
     if found in (known, DEFAULT):  # short texts count as the default language
         return []
     name = LANGUAGES[known].name if known in LANGUAGES else known
-    return [f"This does not look like {name}, which is what the model knows."]
+    return [
+        f"This does not look like {name}, the only language that this model knows: expect little "
+        "of the tree."
+    ]
 
 
 __all__ = ["levels", "page_view"]

@@ -165,11 +165,14 @@ async function openFile(file) {
   } catch {
     return complain(`${file.name} is not text in UTF-8: save it as plain text in that encoding.`);
   }
-  if (/^\s*(<!doctype html|<html|<svg)/i.test(content)) {
-    return complain(`${file.name} holds a web page or a picture, not a text: copy its text and paste it.`);
+  if (/^\s*(<!doctype html|<html|<svg|\{\\rtf|%PDF-)/i.test(content)) {
+    return complain(`${file.name} holds a web page, a picture or a word processor's document, not a `
+      + "plain text: copy its text and paste it, or save it as .txt.");
   }
-  if (!known) return parseText(content, name);
-  const parse = await working((signal) => api.readFile(content, known[0], file.name, signal));
+  const isTree = /^\s*(<\?xml[^>]*>\s*)?<rst>/.test(content);  // whatever the file is called
+  if (!known && !isTree) return parseText(content, name);
+  const format = known ? known[0] : "rs3";
+  const parse = await working((signal) => api.readFile(content, format, file.name, signal));
   if (parse) await open(newDocument(name, parse));
   return undefined;
 }
