@@ -82,8 +82,9 @@ def main() -> None:
             syntax=options.syntax if reads else None,
         )
         bare = [replace(parse.document, tokens=(), constituency=()) for parse in golds]
+        analysed = reads and any(parse.document.tokens for parse in golds)
         inputs = {
-            **({"gold EDUs and syntax": [parse.document for parse in golds]} if reads else {}),
+            **({"gold EDUs and syntax": [parse.document for parse in golds]} if analysed else {}),
             "gold EDUs": bare,
             **{
                 label: [
