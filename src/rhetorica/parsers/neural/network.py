@@ -121,15 +121,12 @@ def lstm(x: Floats, weights: Weights, name: str) -> Floats:
     """Run a bidirectional LSTM over rows: (steps, inputs) -> (steps, 2 x hidden)."""
     ways = ("l0", "l0_reverse")
     hidden = weights[f"{name}.weight_hh_l0"].shape[1]
-    inputs = np.stack(
-        [
-            (x if way == "l0" else x[::-1]) @ weights[f"{name}.weight_ih_{way}"].T
-            + weights[f"{name}.bias_ih_{way}"]
-            + weights[f"{name}.bias_hh_{way}"]
-            for way in ways
-        ],
-        axis=1,
-    )[:, :, None]  # (steps, 2, 1, 4 x hidden)
+    inputs = np.empty((len(x), 2, 1, 4 * hidden), dtype=np.float32)
+    for number, way in enumerate(ways):
+        part = (x if way == "l0" else x[::-1]) @ weights[f"{name}.weight_ih_{way}"].T
+        part += weights[f"{name}.bias_ih_{way}"]
+        part += weights[f"{name}.bias_hh_{way}"]
+        inputs[:, number, 0] = part
     recurrent = np.stack([weights[f"{name}.weight_hh_{way}"].T for way in ways])
     state = np.zeros((2, 1, hidden), dtype=np.float32)
     cell = np.zeros_like(state)
@@ -302,15 +299,15 @@ class Network:
         firsts = units.firsts
         weight = affine(states, w, "edus.attention").clip(-ATTENTION_LIMIT, ATTENTION_LIMIT)
         weight = np.exp(weight)
-        pooled = np.empty((len(units), states.shape[1]), dtype=np.float32)
+        parts = []
         for at in range(0, len(units), EDUS_AT_ONCE):
             some = firsts[at : at + EDUS_AT_ONCE + 1]
             here, inner = slice(some[0], some[-1]), some[:-1] - some[0]
             total = np.add.reduceat(weight[here], inner, axis=0)
-            sums = np.add.reduceat(weight[here] * states[here], inner, axis=0)
-            pooled[at : at + EDUS_AT_ONCE] = sums / total
-        x = np.concatenate([states[firsts[:-1]], states[firsts[1:] - 1], pooled], axis=1)
-        x = affine(x, w, "edus.words") + affine(edu_features(units), w, "edus.features")
+            pooled = np.add.reduceat(weight[here] * states[here], inner, axis=0) / total
+            x = np.concatenate([states[some[:-1]], states[some[1:] - 1], pooled], axis=1)
+            parts.append(affine(x, w, "edus.words"))
+        x = np.concatenate(parts) + affine(edu_features(units), w, "edus.features")
         x = relu(x + w["edus.source.weight"][source])
         x = np.concatenate([x, lstm(x, w, "edus.edus")], axis=1)
         sentence = units.sentences
