@@ -182,6 +182,15 @@ def test_version_and_help() -> None:
         assert "Example" in run(command, "--help").stdout
 
 
+def test_help_asks_for_no_value_of_flags_and_repeats_no_dots() -> None:
+    for command in ((), ("parse",), ("batch",), ("words",), ("train", "crf")):
+        said = invoke(*command, "--help").output
+        assert "--help" in said
+        assert "bool" not in said
+        assert "]...]" not in said
+        assert "...}" not in said
+
+
 TEXT = "We left early because it rained. She said that she was tired.\n\nIf you come, bring wine.\n"
 
 

@@ -189,7 +189,7 @@ class TestOverview:
             e.text for e in ET.fromstring(render_svg(umbrella, view="overview")).iter(f"{SVG}text")
         ]
         assert "causal-cause" in texts
-        assert "nuclei of equal rank" in texts
+        assert "multinuclear" in texts
         ET.fromstring(render_svg(Parse(Document(""), RSTTree(0)), view="overview"))
         assert 'id="overview"' not in render_html(umbrella)
 

@@ -39,7 +39,7 @@ def batch(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT...",
+            metavar="INPUT",
             help="Folders, files (.txt, .jsonl, .csv, .tsv, .parquet; .gz, .zst), patterns; - is "
             "standard input (jsonl).",
         ),

@@ -33,10 +33,21 @@ class LateGroup(TyperGroup):
         name, _, rest = super().resolve_command(ctx, args)
         command = self.make(str(name))
         command.name = name
-        for parameter in command.params:
-            if getattr(parameter, "is_flag", False):
-                parameter.metavar = ""  # else help says <bool>, as if a value were wanted
+        params = command.get_params
+        command.get_params = lambda ctx: _bare(params(ctx))
         return name, command, rest
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options."""
+        return _bare(super().get_params(ctx))
+
+
+def _bare(parameters: list[Any]) -> list[Any]:
+    """Keep help from saying <bool> beside flags, as if a value were wanted."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
 
 
 def plain(text: str) -> str:

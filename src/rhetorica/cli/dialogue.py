@@ -44,9 +44,7 @@ _FILES = (
     "transcript: `Agent: Hello.`, one turn a line, an empty line between dialogues."
 )
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="Dialogues; - is standard input.")
-]
+Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Dialogues; - is standard input.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The folder that `fit` wrote.")]
 From = Annotated[
     Format | None, typer.Option("--from", help="How the files are written; else by their names.")
@@ -224,7 +222,7 @@ def show_command(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FILE...]", help="Take names and examples from these dialogues instead."
+            metavar="FILE", help="Take names and examples from these dialogues instead."
         ),
     ] = None,
     to: Annotated[

@@ -23,8 +23,9 @@ def models(
 ) -> None:
     """List the models that are installed: with the package, and by other packages.
 
-    The score is from raw text, in percent on dev: a parser's full Parseval, a segmenter's F1. All
-    scores, licences and folders are in the JSON; each folder's README.md says how it was made.
+    `--model` takes a treebank or a model's name. The score is from raw text, in percent on dev: a
+    parser's full Parseval, a segmenter's F1. All scores, licences and folders are in the JSON; each
+    folder's README.md says how it was made.
 
     Example: `rhetorica models`
     """
@@ -35,6 +36,7 @@ def models(
     rows = [
         {
             "kind": model.kind,
+            "model": model.id,
             "name": model.name,
             "language": model.language,
             "treebanks": ", ".join(model.treebanks),
@@ -49,6 +51,7 @@ def models(
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
-    shown = ("kind", "name", "language", "treebanks", "relations", "raw")
+    shown = ("kind", "model", "language", "treebanks", "relations", "raw")
     cells = ([row[name] for name in shown] for row in rows)
-    Console(highlight=False).print(table("models", shown, cells))
+    title = "Models (raw: full Parseval or F1 on dev, from raw text)"
+    Console(highlight=False).print(table(title, shown, cells))

@@ -24,12 +24,12 @@ FORMATS_EPILOG = "Formats:\n\n" + "\n\n".join(
 )
 
 Inputs = Annotated[
-    list[str], typer.Argument(metavar="INPUT...", help="Files or folders; - is standard input.")
+    list[str], typer.Argument(metavar="INPUT", help="Files or folders; - is standard input.")
 ]
 Texts = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[INPUT]...",
+        metavar="INPUT",
         help="Files or folders; - or nothing is standard input. Other formats than raw text are "
         "told by their extension.",
         show_default=False,

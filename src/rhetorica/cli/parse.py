@@ -74,8 +74,9 @@ def parse(
 ) -> None:
     """Parse raw text, English or Chinese: units, dependencies, RST tree.
 
-    The neural parser gives GUM's 32 relations, the others their 15 classes; `--labels coarse`
-    makes them alike. Files in other formats (.rs3, .json, .edus, ...) keep their units.
+    The neural parsers and the ensemble give GUM's 32 relations, the others their 15 classes;
+    `--labels coarse` makes them alike. Files in other formats (.rs3, .json, .edus, ...) keep their
+    units.
 
     Example: `rhetorica parse umbrella.txt`
 

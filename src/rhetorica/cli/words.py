@@ -180,9 +180,7 @@ def _kept(path: Path) -> dict[str, Any] | None:
 
 @app.command("apply")
 def apply_command(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Texts; - is standard input.")
-    ],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Texts; - is standard input.")],
     model: Annotated[
         Path | None,
         typer.Option(help="The folder that `fit` wrote; else the general segmenter that ships."),

@@ -33,7 +33,11 @@ def read_gum(
 
 def _names(folder: Path, trees: Path, split: str | None) -> list[str]:
     if split:
-        return Source.of(folder / "splits" / f"{split}.txt").text.split()
+        listed = folder / "splits" / f"{split}.txt"
+        if not listed.is_file():
+            why = "no such file; if the folder is no copy of GUM, name the corpus (--corpus)"
+            raise FormatError(str(listed), None, why)
+        return Source.of(listed).text.split()
     names = sorted(path.stem for path in trees.glob("*.rs4"))
     if not names:
         raise FormatError(str(trees), None, "no .rs4 file here: is this the GUM folder?")

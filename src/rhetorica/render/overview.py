@@ -19,7 +19,7 @@ _MARGIN, _HEIGHT, _LOWEST, _HIGHEST = 16.0, 1100.0, 1.5, 16.0
 _LEVELS, _WIDEST, _NARROWEST = 620.0, 130.0, 7.0
 _LINE, _LEGEND, _TEXT = 13.0, 28.0, 460.0
 _small = measure(10.0)
-_KINDS = (("nucleus", "nucleus"), ("satellite", "satellite"), ("multinuc", "nuclei of equal rank"))
+_KINDS = (("nucleus", "nucleus"), ("satellite", "satellite"), ("multinuc", "multinuclear"))
 
 
 def overview_svg(

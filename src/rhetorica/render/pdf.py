@@ -30,7 +30,6 @@ from rhetorica.render.layout.parts import (
     Orient,
     Point,
     View,
-    is_dependencies,
 )
 from rhetorica.render.opentype import Font
 from rhetorica.render.paths import Step, arrow, steps
@@ -74,8 +73,7 @@ def render_pdf(
         parse, view, orient=orient, width=width, depth=depth, folded=folded, legend=legend
     )
     page = _Page(picture, DARK if theme == "dark" else LIGHT)
-    what = "Dependency tree" if is_dependencies(view) else "RST tree"
-    return _file(page, f"{what} of {len(parse.edus)} units")
+    return _file(page, picture.title)
 
 
 @cache

@@ -83,8 +83,7 @@ def render_svg(
     picture = picture_of(
         parse, view, orient=orient, width=width, depth=depth, folded=folded, legend=legend
     )
-    what = "Dependency tree" if is_dependencies(view) else "RST tree"
-    return "".join(picture.write(f"{what} of {len(parse.edus)} units", theme, sheet, background))
+    return "".join(picture.write(theme, sheet, background))
 
 
 def picture_of(
@@ -114,7 +113,8 @@ def picture_of(
         extents = nodes.extents
     if legend:
         layout = with_legend(layout, dependencies=is_dependencies(view), unsure=bool(known))
-    return Picture(parse, layout, extents, known)
+    what = "Dependency tree" if is_dependencies(view) else "RST tree"
+    return Picture(f"{what} of {len(parse.edus)} units", parse, layout, extents, known)
 
 
 def _paragraph_starts(parse: Parse) -> set[int]:
@@ -181,18 +181,19 @@ def _arc_scores(parse: Parse, head_of: Collection[int]) -> Known:
 class Picture:
     """A layout and what is said about its parts."""
 
+    title: str
     parse: Parse
     layout: Layout
     extents: list[tuple[int, int]]
     known: Known
 
-    def write(self, about: str, theme: Theme, sheet: str, background: bool) -> Iterator[str]:
+    def write(self, theme: Theme, sheet: str, background: bool) -> Iterator[str]:
         """Write the picture, part by part."""
         layout = self.layout
         wide, high = _number(layout.width), _number(layout.height)
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="rhetorica rh-{theme}" role="img" '
-            f'aria-label="{_attribute(about)}" width="{wide}" height="{high}" '
+            f'aria-label="{_attribute(self.title)}" width="{wide}" height="{high}" '
             f'viewBox="0 0 {wide} {high}" data-orient="{layout.orient}">\n'
             f"<style>{sheet}</style>\n"
         )

@@ -17,13 +17,13 @@ from rhetorica.render.layout.parts import (
 _SAMPLE, _GAP, _ROW = 30.0, 22.0, 18.0
 _TREE: dict[EdgeKind, str] = {
     "nucleus": "nucleus",
-    "satellite": "satellite, pointing to its nucleus",
-    "multinuc": "nuclei of equal rank",
+    "satellite": "satellite, arrow to its nucleus",
+    "multinuc": "multinuclear",
 }
 _ARCS: dict[EdgeKind, str] = {
     "root": "root",
-    "satellite": "satellite, with an arrow from its head",
-    "multinuc": "nucleus of the same rank as its head",
+    "satellite": "satellite, arrow from its head",
+    "multinuc": "multinuclear with its head",
 }
 _UNSURE = "fainter: less sure"
 
