@@ -176,6 +176,7 @@ def test_pages_forbid_scripts_of_others(client: httpx.Client, path: str) -> None
         ({"content": "a", "segmenter": "/tmp"}, "InvalidRequest", "'crf'"),
         ({"content": "a", "format": "rels"}, "InvalidRequest", "'rs3'"),
         ({"content": "a", "file": "/etc/passwd"}, "InvalidRequest", "Extra inputs"),
+        ({"text": "a"}, "InvalidRequest", "/docs tells the fields"),
         ({"content": "a", "kbest": 0}, "InvalidRequest", "greater than or equal to 1"),
         ({"content": {}, "format": "rs3"}, "FormatError", "an object is json"),
         ({"content": {}, "format": "json"}, "FormatError", "not our JSON"),
@@ -193,6 +194,10 @@ def test_what_is_refused_says_why(
     data = json.dumps(body)
     response = client.post("/api/parse", content=data, headers={"content-type": "application/json"})
     refused(response, 422, error, message)
+
+
+def test_a_wrong_method_names_the_right_one(client: httpx.Client) -> None:
+    refused(client.get("/api/parse"), 405, "HTTPError", "/api/parse takes POST, not GET")
 
 
 def test_a_dtd_is_not_fetched(client: httpx.Client) -> None:

@@ -308,6 +308,9 @@ def _add_errors(app: FastAPI) -> None:
         message = str(error.detail)
         if error.status_code == 404:
             message = f"there is nothing at {request.url.path}; /docs lists what there is"
+        if error.status_code == 405:
+            allowed = (error.headers or {}).get("Allow", "another method")
+            message = f"{request.url.path} takes {allowed}, not {request.method}"
         return _response(problem(error.status_code, "HTTPError", message), error.headers)
 
     @app.exception_handler(Exception)

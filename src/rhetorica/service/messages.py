@@ -51,7 +51,10 @@ def refusal(error: RhetoricaError) -> Answer:
 
 def invalid(problems: Sequence[Mapping[str, Any]]) -> Answer:
     """Answer a request that is not what was expected: where something is wrong, and what."""
-    return problem(422, "InvalidRequest", "; ".join(map(_describe, problems[:5])))
+    said = "; ".join(map(_describe, problems[:5]))
+    fields = any(found.get("type") in ("missing", "extra_forbidden") for found in problems)
+    hint = " (/docs tells the fields of each request, with an example)" if fields else ""
+    return problem(422, "InvalidRequest", f"{said}{hint}")
 
 
 def _describe(found: Mapping[str, Any]) -> str:
