@@ -20,6 +20,8 @@ def do(told: str) -> str:
         name, _, value = word.partition("=")
         if name == "SLEEP":
             time.sleep(float(value))
+        while name == "UNTIL" and not Path(value).exists():
+            time.sleep(0.02)
         if name == "TOUCH":
             Path(value).touch()
         if name == "KILL" or (name == "KILL-ONCE" and not Path(value).exists()):
