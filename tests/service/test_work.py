@@ -229,7 +229,7 @@ def test_a_spare_process_takes_the_place_of_one_that_ends(tmp_path: Path) -> Non
         await until(lambda: workers.alive == 2)
         assert workers.replaced == 2
         # They stand in for each other, they do not work at the same time.
-        both = [begun(workers.run("SLEEP=0.3")) for _ in range(2)]
+        both = [begun(workers.run("SLEEP=0.3", large=large)) for large in (False, True)]
         await until(lambda: workers.running == 1)
         assert workers.waiting == 1
         assert await both[0] == await both[1]
@@ -393,7 +393,8 @@ def test_workers_that_do_not_start_are_told_of(tmp_path: Path) -> None:
     async def once(workers: Workers[str, str]) -> None:
         with pytest.raises(RhetoricaError, match="no such model"):
             await workers.run("a")
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.1)
+        await until(lambda: not multiprocessing.active_children())
         assert len(list(tmp_path.iterdir())) == 1  # the next request tries again, nobody else
 
     async def badly(workers: Workers[str, str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -83,7 +83,9 @@ def progress_bar(*, enabled: bool) -> Iterator[Progress]:
         TimeRemainingColumn(),
     )
     disable = not (enabled and errors.is_terminal)
-    with Progress(*columns, console=errors, transient=True, disable=disable) as bar:
+    bar = Progress(*columns, console=errors, transient=True, disable=disable)
+    # Older releases of rich print an empty line where a bar ends that was never shown.
+    with nullcontext() if disable else bar:
         yield bar
 
 
