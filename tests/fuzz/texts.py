@@ -44,7 +44,9 @@ def check_text(nlp: Pipeline, text: str, *, in_time: bool = True) -> str:
         return "refused"
     except Exception as error:
         raise Failure(f"uncaught {type(error).__name__}: {str(error)[:100]}") from error
-    if (seconds := time.process_time() - begin) > SLOW and in_time:
+    # A line of thousands of dashes is as long for a network as a text of as many words.
+    limit = SLOW + len(text) / 1000
+    if (seconds := time.process_time() - begin) > limit and in_time:
         raise Failure(f"took {seconds:.1f} s")
     _covered(parse, text)
     return "accepted"
