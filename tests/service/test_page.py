@@ -613,6 +613,8 @@ def test_what_cannot_be_read_is_said(page: Any) -> None:
     page.click("#parse")
     page.wait_for_selector("#toast:has-text('no text yet')")
     assert page.get_attribute("body", "data-state") == "start"
+    open_parse(page, analysed("causal-cause"))
+    assert page.locator("#toast").is_hidden()  # it was about something else
 
 
 def test_small_screens(page: Any, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import { Model, key, layoutArcs, layoutTree } from "./model.js";
 import { Relations, meant, pick, typeOf } from "./relations.js";
 import { Reading } from "./text.js";
 import { Canvas } from "./tree.js";
-import { ask, cancel, complain, isParsing, say, working } from "./work.js";
+import { ask, calm, cancel, complain, isParsing, say, working } from "./work.js";
 
 const EXAMPLE = `The Night Bus
 
@@ -131,6 +131,7 @@ function nameOf(text) {
 }
 
 async function openFiles(files) {
+  calm();
   // The first stays in sight, the others are in the list.
   const opened = [];
   state.isStopped = false;
@@ -178,6 +179,7 @@ async function openFile(file) {
 }
 
 async function openKept(id) {
+  calm();
   const doc = await state.documents.load(id);
   if (doc) await open(doc);
   else complain("This document is gone: another window may have deleted it.");
@@ -257,6 +259,7 @@ async function remove({ id, name }) {
 }
 
 async function startPage() {
+  calm();
   cancel();
   comparison.close();
   state.doc = null;

@@ -52,6 +52,11 @@ function tick() {
   if (task) byId("busy-text").textContent = `${task.about || "Working"} · ${Math.floor(elapsed / 1000)} s`;
 }
 
+/** Take back what was said to be wrong: something else is begun. */
+export function calm() {
+  byId("toast").hidden = true;
+}
+
 /** Say what is wrong, for a while. */
 export function complain(message) {
   const toast = byId("toast");
