@@ -26,7 +26,7 @@ from rhetorica.segmenters.calibration import said_and_true
 from rhetorica.segmenters.crf import CRFSegmenter
 from rhetorica.segmenters.features import GROUPS, PAPER
 from rhetorica.segmenters.logistic import LogisticSegmenter
-from rhetorica.train.treebank import read_treebank, with_syntax
+from rhetorica.train.treebank import Treebank, read_treebank, with_syntax
 
 BINS = 10
 
@@ -62,14 +62,17 @@ def score(
     return figures(evaluate(golds, preds)["segmentation", variant, "starts"])
 
 
-def score_all(golds: list[Parse], given: list[Document], raw: list[Document], model: str) -> None:
+def score_all(treebank: Treebank, raw: list[Document]) -> None:
     """Print the main table, the genres and the calibration."""
+    golds, model = treebank.dev, treebank.name
+    given = [parse.document for parse in golds]
+    known = "gold sentences" + (" and syntax" if treebank.dev_syntax == "gold" else "")
     print("| segmenter | text | all P | R | F1 | inside P | R | F1 |\n|" + "---|" * 8)
     for name in SEGMENTERS:
         if name.startswith("neural") or name == "ensemble":
             continue  # scored with parsers, by benchmarks/parsing.py
         segmenter = load_segmenter(name, model)
-        for label, docs in (("gold sentences and syntax", given), ("raw", raw)):
+        for label, docs in ((known, given), ("raw", raw)):
             everywhere = score(segmenter, golds, docs)
             inside = score(segmenter, golds, docs, "inside")
             print(f"| {name} | {label} | {everywhere} | {inside} |", flush=True)
@@ -132,8 +135,7 @@ def main() -> None:
         train = [parse.document for parse in treebank.train]
         ablation(train, treebank.dev, raw, options.l2)
     else:
-        given = [parse.document for parse in treebank.dev]
-        score_all(treebank.dev, given, raw, options.corpus)
+        score_all(treebank, raw)
 
 
 if __name__ == "__main__":
