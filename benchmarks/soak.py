@@ -72,8 +72,11 @@ TURN = 120
 class Soak:
     """What is sent, and what came of it."""
 
-    def __init__(self, port: int, pid: int, right: dict[str, Any], pause: float) -> None:
+    def __init__(
+        self, port: int, pid: int, right: dict[str, Any], pause: float, patience: float
+    ) -> None:
         self.port, self.pid, self.right, self.pause = port, pid, right, pause
+        self.patience = patience
         self.lock = threading.Lock()
         self.setting = ""
         self.kinds: tuple[str, ...] = ()
@@ -101,7 +104,7 @@ class Soak:
         self, kind: str, path: str, body: bytes, allowed: set[int], headers: dict[str, str] = JSON
     ) -> bytes | None:
         """Send one request; its answer must have one of some statuses."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=self.patience)
         begin = time.perf_counter()
         try:
             connection.request("POST", path, body, headers)
@@ -260,7 +263,7 @@ class Soak:
         self.setting, self.kinds = setting, SETTINGS[setting]
         time.sleep(seconds)
         self.kinds = ()
-        late = time.monotonic() + 200
+        late = time.monotonic() + self.patience
         while self.busy and time.monotonic() < late:
             time.sleep(0.1)
 
@@ -387,7 +390,8 @@ def main() -> int:
         raise SystemExit("the service did not start")
     said: list[str] = []
     threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True).start()
-    soak = Soak(int(port[1]), process.pid, right, given.pause)
+    # It may wait for its turn for a minute, and for a new process, before its time runs.
+    soak = Soak(int(port[1]), process.pid, right, given.pause, 180 + given.timeout)
     soak.small(random.Random(0))  # waits until the model is loaded
     soak.counts.clear()
     soak.seconds.clear()

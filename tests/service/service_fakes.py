@@ -53,6 +53,14 @@ def start_badly(folder: str = "") -> Callable[[str], str]:
     raise RhetoricaError("no such model")
 
 
+def start_but_once(died: str) -> Callable[[str], str]:
+    """Die at the first start."""
+    if not Path(died).exists():
+        Path(died).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return do
+
+
 def start_never() -> Callable[[str], str]:
     os._exit(3)
 

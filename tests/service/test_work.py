@@ -18,7 +18,7 @@ import pytest
 from rhetorica.errors import RhetoricaError
 from rhetorica.service.limits import Limits, OutOfMemory, TooBusy, TooSlow, WorkerDied
 from rhetorica.service.work import Workers
-from service_fakes import start, start_badly, start_never, start_unless
+from service_fakes import start, start_badly, start_but_once, start_never, start_unless
 
 Scene = Callable[[Workers[str, str]], Awaitable[None]]
 
@@ -405,6 +405,16 @@ def test_workers_that_do_not_start_are_told_of(tmp_path: Path) -> None:
     play(never, start_never)
     play(badly, start_badly)
     play(once, partial(start_badly, str(tmp_path)))
+
+
+def test_a_process_that_is_killed_while_it_starts_is_no_failure(tmp_path: Path) -> None:
+    async def scene(workers: Workers[str, str]) -> None:
+        workers.warm()
+        await until(lambda: workers.alive == 1)
+        assert (workers.status, workers.replaced) == ("ok", 1)
+        await workers.run("a")
+
+    play(scene, partial(start_but_once, str(tmp_path / "died")))
 
 
 def test_who_leaves_just_when_it_is_their_turn_gives_the_place_back() -> None:

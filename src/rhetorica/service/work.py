@@ -232,21 +232,30 @@ class Workers(Generic[T, R]):
         self._assign()
 
     def _prepare(self, place: _Place[T, R]) -> None:
-        """Have a process that can work; waits until it can."""
+        """Have a process that can work; waits until it can.
+
+        One that ends while it starts may have been killed by somebody else, two are a reason.
+        """
         if place.ready:
             return
-        if self._closing:
-            raise WorkerDied("the service is being stopped")
-        place.worker = Worker(self._start, memory=self.limits.memory * 1_000_000)
-        try:
-            place.worker.receive()
-        except (EOFError, RhetoricaError) as error:
-            self._failing = True
-            how = self._bury(place)
-            if isinstance(error, RhetoricaError):
+        how = ""
+        for _ in range(_TRIES):
+            if self._closing:
+                raise WorkerDied("the service is being stopped")
+            place.worker = Worker(self._start, memory=self.limits.memory * 1_000_000)
+            try:
+                place.worker.receive()
+            except EOFError:
+                how = self._bury(place)
+            except RhetoricaError:
+                self._bury(place)
+                self._failing = True
                 raise
-            raise WorkerDied(f"worker processes end while they start ({how})") from None
-        place.ready, self._failing = True, False
+            else:
+                place.ready, self._failing = True, False
+                return
+        self._failing = True
+        raise WorkerDied(f"worker processes end while they start ({how})")
 
     def _bury(self, place: _Place[T, R]) -> str:
         """Forget a process that has ended; tell how it did."""
