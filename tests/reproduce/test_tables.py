@@ -44,6 +44,11 @@ def test_speeds_are_not_compared() -> None:
     assert moved(page, page.replace("50", "51")) == ["ours: 51.00 (was 50.00)"]
 
 
+def test_empty_cells_are_cells() -> None:
+    page = "| said | a | b | c |\n|---|---|---|---|\n| 0.1 |  | 1.0 |  |\n"
+    assert read_tables(page) == {("said", "a", "b", "c"): {"0.1": [("", "1.0", "")]}}
+
+
 def test_two_tables_of_the_same_columns_are_one() -> None:
     assert read_tables(PAGE + PAGE)["parser", "full"]["ours"] == [("50.00",), ("50.00",)]
 

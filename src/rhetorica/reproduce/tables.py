@@ -110,7 +110,8 @@ def read_tables(text: str) -> dict[Cells, dict[str, list[Cells]]]:
         if not line.startswith("|"):
             columns = None
             continue
-        row = tuple(cell.strip() for cell in line.strip("|\n ").split(" | "))
+        inside = line.strip().removeprefix("| ").removesuffix(" |")
+        row = tuple(cell.strip() for cell in inside.split(" | "))
         if columns is None:
             columns = row
             found.setdefault(columns, {})
