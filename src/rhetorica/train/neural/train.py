@@ -70,7 +70,8 @@ class Settings:
     A teacher's opinion of trees counts ``lesson_weight`` in automatic text, and beside a gold tree
     ``gold_lesson_weight``; ``head_silver_share`` of the automatic text is read once more, for the
     teacher's sake, in the second stage. That stage is gone through ``head_runs`` times, each time
-    in another order, and the mean of the weights is kept. ``frozen`` leaves the encoder as it is in
+    in another order, and the mean of the weights is kept; with ``head_share``, a point so far on
+    the way from the weights before to those after it. ``frozen`` leaves the encoder as it is in
     the model to start from: its own states, in 8 bits, are what the heads learn from.
     """
 
@@ -106,6 +107,7 @@ class Settings:
     frozen: bool = False
     head_epochs: int = 4
     head_runs: int = 1
+    head_share: float = 1.0
     head_silver_share: float = 0.0
     head_minutes: float = 0.0
     late_head_rate: float = 1e-3
@@ -754,6 +756,9 @@ def _train_heads(
     arcs = [pair for name, pair in known.items() if name.startswith("scidtb/")]
     if arcs and settings.arc_epochs:
         polish_arcs(trainer, arcs, tell)
+    averaged = trainer.averaged.state_dict()
+    for name, before in begin.items():
+        averaged[name].lerp_(before, 1 - settings.head_share)
     tell(Event("heads, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
 
 
