@@ -151,7 +151,7 @@ def trained(
         result = run(
             *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--out", out),
             *("--scidtb", scidtb, "--scidtb-share", 1, "--arc-epochs", 2),
-            *("--epochs", 2, "--head-epochs", 2, "--head-rate", 0.003),
+            *("--epochs", 2, "--head-epochs", 2, "--head-rate", 0.003, "--head-share", 0.7),
         )
     return out, result
 
