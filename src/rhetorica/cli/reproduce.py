@@ -31,6 +31,9 @@ Ptb = Annotated[
 ]
 Umuc = Annotated[Path | None, typer.Option(help="UMUC's folder.")]
 Work = Annotated[Path, typer.Option(help="Where finished trainings are kept, to go on from.")]
+MembersSyntax = Annotated[
+    str, typer.Option(help="Front end of the members: neural, else our spaCy pipeline.")
+]
 Into = Annotated[
     Path | None,
     typer.Option(
@@ -349,9 +352,7 @@ def reproduce_ensemble_command(
     members: Annotated[
         str, typer.Option(help="Parsers that vote, with commas; the first is compared with.")
     ] = "neural,codra,shift-reduce,dplp",
-    syntax: Annotated[
-        str, typer.Option(help="Front end of the members: neural, else our spaCy pipeline.")
-    ] = "",
+    syntax: MembersSyntax = "",
     into: Into = None,
 ) -> None:
     """Score the ensemble parser on GUM dev: members alone, all methods, each member left out.
@@ -373,6 +374,7 @@ def reproduce_ensemble_dependencies_command(
     members: Annotated[
         str, typer.Option(help="Parsers that vote, with commas; the first is compared with.")
     ] = "neural,neural-fast,li2014",
+    syntax: MembersSyntax = "",
     into: Into = None,
 ) -> None:
     """Score the ensemble of dependency parsers on SciDTB dev: members, methods, decoders.
@@ -384,5 +386,5 @@ def reproduce_ensemble_dependencies_command(
     from rhetorica.train.treebank import read_treebank
 
     treebank = read_treebank("scidtb", scidtb)
-    tables = dependency_tables(treebank, Settings(members=members), tell=tell)
+    tables = dependency_tables(treebank, Settings(members=members, syntax=syntax), tell=tell)
     _show(tables, into, "ensemble-dependencies")
