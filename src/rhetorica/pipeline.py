@@ -316,8 +316,10 @@ class Pipeline:
         """
         if self.parser is None:
             return ()
-        models = [found for found in models_of(self.recipe) if found.kind == "parser"]
-        if self.recipe.parser == ENSEMBLE:
+        offer = PARSERS[cast(str, self.recipe.parser)]
+        config, bank = _chosen(offer, self.recipe.model, self._language)
+        models = [config, *_members_models(offer, config, bank, self._language)]
+        if offer.name == ENSEMBLE:
             # Classes are voted for; members that know more give the relation within one.
             models = [found for found in models if found.relations.endswith("fine")] or models[:1]
         if getattr(self.parser, "scheme", "") == "scidtb":  # a model of trees and of dependencies

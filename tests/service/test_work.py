@@ -23,6 +23,21 @@ from service_fakes import start, start_badly, start_but_once, start_never, start
 Scene = Callable[[Workers[str, str]], Awaitable[None]]
 
 
+_others: set[int | None] = set()
+
+
+@pytest.fixture(autouse=True)
+def _know_others() -> None:
+    """Remember the processes of servers that other tests keep."""
+    _others.clear()
+    _others.update(one.pid for one in multiprocessing.active_children())
+
+
+def children() -> list[Any]:
+    """Return the processes that began in this test."""
+    return [one for one in multiprocessing.active_children() if one.pid not in _others]
+
+
 def play(scene: Scene, begin: Any = start, **limits: Any) -> None:
     """Do something with workers, in an event loop of its own; then they end, and leave nothing."""
     limits = {"workers": 1, "spare": 0, "seconds": 30.0, "memory": 0, **limits}
@@ -41,7 +56,7 @@ def play(scene: Scene, begin: Any = start, **limits: Any) -> None:
     asyncio.run(whole())
     gc.collect()
     assert not unheard
-    assert not multiprocessing.active_children()
+    assert not children()
     assert not [one for one in threading.enumerate() if one.name.startswith("rhetorica")]
 
 
@@ -259,7 +274,7 @@ def test_a_spare_process_is_not_started_before_it_is_needed() -> None:
         first = await workers.run("a")
         assert await workers.run("b") == first
         await asyncio.sleep(0.5)
-        assert (workers.alive, len(multiprocessing.active_children())) == (1, 1)
+        assert (workers.alive, len(children())) == (1, 1)
 
     play(scene, spare=1)
 
@@ -394,7 +409,7 @@ def test_workers_that_do_not_start_are_told_of(tmp_path: Path) -> None:
         with pytest.raises(RhetoricaError, match="no such model"):
             await workers.run("a")
         await asyncio.sleep(0.1)
-        await until(lambda: not multiprocessing.active_children())
+        await until(lambda: not children())
         assert len(list(tmp_path.iterdir())) == 1  # the next request tries again, nobody else
 
     async def badly(workers: Workers[str, str]) -> None:
@@ -436,7 +451,7 @@ def test_closing_while_a_process_is_replaced(tmp_path: Path) -> None:
         await workers.run("a")
         await abandoned(workers, tmp_path)
         await workers.close()
-        assert not multiprocessing.active_children()
+        assert not children()
         (tmp_path / "hold").unlink()
         await workers.run("b")
 
