@@ -312,7 +312,7 @@ def test_several_documents(page: Any) -> None:
     page.click("#documents summary")
     names = page.locator("#documents-list span").all_inner_texts()
     assert sorted(names) == ["a", "b", "c"]
-    page.click("#documents-list button:has-text('a')")
+    page.click("#documents-list button:has(span:text-is('a'))")
     wait_for_edus(page, 4)
     assert "causal-result" in labels(page)
     assert page.is_enabled("#undo")
