@@ -333,7 +333,7 @@ COMMAND = """
 import sys
 from batch_fakes import Fake
 from rhetorica.cli import batch
-batch.Work = lambda recipe, to, kbest: Fake(to=to, kbest=kbest)
+batch.Work = lambda recipe, to, kbest, coarse: Fake(to=to, kbest=kbest)
 batch.app(sys.argv[1:])
 """
 
