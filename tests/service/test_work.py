@@ -28,9 +28,10 @@ _others: set[int | None] = set()
 
 @pytest.fixture(autouse=True)
 def _know_others() -> None:
-    """Remember the processes of servers that other tests keep."""
+    """Remember the processes and threads of servers that other tests keep."""
     _others.clear()
     _others.update(one.pid for one in multiprocessing.active_children())
+    _others.update(one.ident for one in threading.enumerate())
 
 
 def children() -> list[Any]:
@@ -57,7 +58,8 @@ def play(scene: Scene, begin: Any = start, **limits: Any) -> None:
     gc.collect()
     assert not unheard
     assert not children()
-    assert not [one for one in threading.enumerate() if one.name.startswith("rhetorica")]
+    threads = [one for one in threading.enumerate() if one.ident not in _others]
+    assert not [one for one in threads if one.name.startswith("rhetorica")]
 
 
 def begun(work: Coroutine[Any, Any, str]) -> asyncio.Task[str]:
