@@ -352,5 +352,6 @@ def _card(out: Path, scores: dict[str, float], settings: Settings, command: str)
         f"# {out.resolve().name}: English tokens, sentences, tags, lemmas and dependencies\n\n"
         f"A spaCy pipeline; {LICENCE}. The texts are not in the model.\n\n"
         f"- **Training**: `{command or 'rhetorica train syntax'}`\n- **Settings**: {chosen}\n\n"
-        f"| GUM dev, raw text | F1 over character spans |\n|---|---|\n{rows}\n"
+        f"| GUM dev, raw text | F1 over character spans |\n|---|---|\n{rows}\n\n"
+        "Settings were chosen on the same documents, so the figures are a little too good.\n"
     )
