@@ -9,6 +9,7 @@ are put together from a few templates, so that there is something to learn.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import textwrap
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ CLAUSES = (
     "(-NONE- *U*))))",
 )
 SENTENCES = (
-    # Tree, with | where the second unit begins; nuclearity and relation.
+    # Tree, with | where the next unit begins; nuclearity and relation of the first two units.
     ("( (S {0} (| |) (PP (IN because) {1}) (. .)) )", "NS", "reason"),
     ("( (S (SBAR-ADV (IN although) {0}) (, ,) (| |) {1} (. .)) )", "SN", "concession"),
     ("( (S {0} (, ,) (| |) (CC and) {1} (. .)) )", "NN", "List"),
@@ -46,6 +47,9 @@ SENTENCES = (
     ),
     ("( (S (`` ``) {0} ('' '') (| |) (PRN (-LRB- -LRB-) {1} (-RRB- -RRB-)) (. .)) )", "NS",
      "elaboration-additional-e"),
+    ("( (S (NP-SBJ (NP (DT The) (NN {thing})) (, ,) (| |) (SBAR (WHNP-1 (WDT which)) (S (NP-SBJ "
+     "(-NONE- *T*-1)) (VP (VBD {verb}) (NP (NNP {name}))))) (, ,)) (| |) (VP (VBD was) (ADJP-PRD "
+     "(JJ old))) (. .)) )", "NS", "elaboration-object-attribute-e"),
     ("( (S {0} (. .)) )", "", ""),
 )  # fmt: skip
 ABOVE = (("NS", "elaboration-additional"), ("NN", "Sequence"), ("SN", "background"), ("NN", "List"))
@@ -69,6 +73,10 @@ def make_corpus(folder: Path, *, training: int = 21, test: int = 3, seed: int = 
         write(make_text(rng, name), main / "TRAINING", folder / "ptb")
     for number in range(test):
         write(make_text(rng, f"wsj_{2300 + number}"), main / "TEST", folder / "ptb")
+    double = main.with_name("RSTtrees-WSJ-double-1.0")  # some were annotated twice: not read
+    double.mkdir()
+    for path in sorted((main / "TRAINING").glob("wsj_0601.out*")):
+        shutil.copy(path, double)
     return folder
 
 
@@ -85,8 +93,10 @@ def make_text(rng: Random, name: str) -> Text:
         start = len(units)
         units += parts
         sentences.append((start, len(units)))
-        if len(parts) == 2:
+        if len(parts) > 1:
             joins.append(Join(start, start + 1, start + 2, nuclearity, relation))  # type: ignore[arg-type]
+        if len(parts) > 2:  # the rest of a clause that was interrupted
+            joins.append(Join(start, start + 2, start + 3, "NN", "Same-Unit"))
         trees.append(tree.replace(" (| |)", ""))
     for start, split in sentences[:-1]:  # the text branches to the right
         nuclearity, relation = rng.choice(ABOVE)
@@ -133,9 +143,7 @@ def _filled(rng: Random, template: str) -> str:
     for slot, words in (("name", NAMES), ("verb", VERBS), ("thing", THINGS), ("time", TIMES)):
         tree = re.sub(rf"\{{{slot}\}}", lambda _, words=words: rng.choice(words), tree)
     tree = re.sub(r"\{cost\}", lambda _: str(rng.randint(2, 9)), tree)
-    if "The" in tree:
-        return tree
-    first = r"(\([A-Z]+ )([a-z])"
+    first = r"(\([A-Z]+ )([a-zA-Z])"  # the first word, whatever marks stand before it
     return re.sub(first, lambda match: match[1] + match[2].upper(), tree, count=1)
 
 

@@ -6,15 +6,17 @@ one of equal nuclei) and class. A user's own file may leave out the type.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from rhetorica.errors import UnknownName
+from rhetorica.errors import RepairWarning, UnknownName
 from rhetorica.files import Readable, Source
-from rhetorica.trees import ROOT_RELATION, RelationType
+from rhetorica.parses import Parse
+from rhetorica.trees import ROOT_RELATION, DepTree, RelationType
 
 _FILES = {"gum": "gum", "gcdt": "gum", "rst-dt": "rst-dt", "scidtb": "scidtb", "umuc": "umuc"}
 # "null" is what SciDTB writes on EDUs that are attached to nothing.
@@ -125,6 +127,32 @@ class RelationSet:
     def multinuclear(self) -> frozenset[str]:
         """Return the names of the relations that can hold between equal nuclei."""
         return frozenset(r.name for r in self.relations if r.type == "multinuc")
+
+
+def covering(relations: RelationSet, parses: Iterable[Parse]) -> RelationSet:
+    """Return the set with what relations of documents it lacks, each a class of its own.
+
+    A `RepairWarning` names them. Where the set lacks most, it is that of another corpus, and an
+    `UnknownName` says so.
+    """
+    found: set[str] = set()
+    for parse in parses:
+        tree = parse.source
+        if isinstance(tree, DepTree):
+            found.update(tree.relations)
+        elif tree is not None:
+            found.update(join.relation for join in parse.tree.joins)
+    extended, unknown = relations.extended(found)
+    if len(unknown) > len(found - _NOT_RELATIONS) / 2:
+        relations.coarse(unknown[0])
+    if unknown:
+        warnings.warn(
+            f"{', '.join(unknown)}: not in the inventory of {relations.name}; each is a class of "
+            "its own",
+            RepairWarning,
+            stacklevel=3,
+        )
+    return extended
 
 
 def _spellings(label: str) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rhetorica import Document
+from rhetorica import Document, formats
 from rhetorica.cli import app
 from rhetorica.corpora.layers import read_brackets
 from rhetorica.corpora.ptb import article, find_article, with_phrases
@@ -17,6 +17,7 @@ from rhetorica.corpora.rstdt import read_rstdt
 from rhetorica.errors import FormatError, Mismatch, RepairWarning, RhetoricaError, UnknownName
 from rhetorica.features.phrases import Phrases
 from rhetorica.features.syntax import Syntax
+from rhetorica.text import annotate
 from rhetorica.train.treebank import Treebank, read_treebank
 
 
@@ -184,3 +185,57 @@ def test_scores_of_the_corpus_as_it_is(licensed: Path) -> None:
     report = json.loads(done.stdout)
     assert {row["documents"] for row in report["scores"]} == {3}
     assert all(row["f1"] == 1 for row in report["scores"])
+
+
+def test_unknown_relations_do_not_stop_scores(licensed: Path) -> None:
+    """One document of TRAINING has a relation that the manual does not have."""
+    training = str(next((licensed / "rst").rglob("TRAINING")))
+    command = ["score", training, training, "--json", "--labels"]
+    with pytest.warns(RepairWarning, match="digression: not in the inventory of rst-dt"):
+        done = CliRunner().invoke(app, [*command, "rst-dt"])
+    assert done.exit_code == 0, done.output
+    rows = json.loads(done.stdout)["scores"]
+    assert all(row["f1"] == 1 for row in rows)
+    assert any("labels:coarse19" in row["signature"] for row in rows)
+    # Where most are unknown, the set is another corpus's.
+    done = CliRunner().invoke(app, [*command, "gum"])
+    assert done.exit_code
+    assert isinstance(done.exception, UnknownName)
+
+
+@pytest.mark.filterwarnings("ignore:digression")
+def test_the_corpus_is_described_with_the_treebank(licensed: Path) -> None:
+    places = [str(licensed / "rst"), "--corpus", "rst-dt"]
+    treebank = ["--ptb", str(licensed / "ptb")]
+    command = ["stats", *places, *treebank, "--labels", "rst-dt", "--json"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    joins = json.loads(done.stdout)["join_relations"]
+    assert joins["same-unit"]["inside_sentence"] == sum(joins["same-unit"].values()) > 0
+    assert sum(joins["digression"].values()) == 1
+    done = CliRunner().invoke(app, ["stats", places[0], *treebank])
+    assert done.exit_code
+    assert "--corpus rst-dt" in done.output
+
+
+def test_the_treebank_goes_with_documents(licensed: Path, tmp_path: Path) -> None:
+    """Converted with the treebank's syntax, a document is parsed with it, not with ours."""
+    places = [str(licensed / "rst"), "--corpus", "rst-dt", "--split", "test"]
+    options = ["--ptb", str(licensed / "ptb"), "--to", "json", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, ["convert", *places, *options])
+    assert done.exit_code == 0, done.output
+    for gold in read_rstdt(licensed / "rst", "test", ptb=licensed / "ptb"):
+        (read,) = formats.read(tmp_path / f"{gold.id}.json")
+        assert read.document == gold.document
+        assert annotate(read.document).tokens == gold.document.tokens
+
+
+def test_texts_are_shown_and_cut(licensed: Path) -> None:
+    test = next((licensed / "rst").rglob("TEST"))
+    shown = CliRunner().invoke(app, ["show", str(test / "wsj_2300.out.dis")])
+    assert shown.exit_code == 0, shown.output
+    units = (test / "wsj_2300.out.edus").read_text().split("\n")
+    assert all(unit.strip()[:20] in shown.output for unit in units)
+    cut = CliRunner().invoke(app, ["segment", str(test / "wsj_2300.out"), "--segmenter", "rules"])
+    assert cut.exit_code == 0, cut.output
+    assert "".join(cut.stdout.split()) == "".join((test / "wsj_2300.out").read_text().split())

@@ -8,7 +8,16 @@ import typer
 
 from rhetorica import formats
 from rhetorica.cli.documents import read_placed
-from rhetorica.cli.options import CorpusName, Force, FromFormat, Inputs, OutPlace, Split, Strict
+from rhetorica.cli.options import (
+    CorpusName,
+    Force,
+    FromFormat,
+    Inputs,
+    OutPlace,
+    PennTreebank,
+    Split,
+    Strict,
+)
 from rhetorica.cli.output import OUTPUTS, Sink
 from rhetorica.convert import Convention
 
@@ -49,6 +58,7 @@ def convert(
     ] = False,
     corpus: CorpusName = None,
     split: Split = None,
+    ptb: PennTreebank = None,
     strict: Strict = False,
     force: Force = False,
 ) -> None:
@@ -63,6 +73,6 @@ def convert(
     """
     style = formats.Style(multinuclear, tokenized, binary)
     sink = Sink.of(to, out, "", 1, force=force, style=style, tokenize=tokenize)
-    for folder, parse in read_placed(inputs, from_, corpus, split, strict=strict):
+    for folder, parse in read_placed(inputs, from_, corpus, split, ptb=ptb, strict=strict):
         sink.write(parse, folder=folder)
     sink.finish()

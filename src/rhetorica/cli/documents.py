@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import typer
+
 from rhetorica import formats
 from rhetorica.cli.common import progress_bar
 from rhetorica.corpora import read_corpus
@@ -31,18 +33,23 @@ def read_placed(
     corpus: str | None = None,
     split: str | None = None,
     *,
+    ptb: Path | None = None,
     strict: bool = False,
     progress: bool = True,
 ) -> Iterator[tuple[Path, Parse]]:
     """Read all inputs, each document with the folder of its file below what was named.
 
-    There is a progress bar when there is a terminal and more than one file.
+    ``ptb`` is the folder of the Penn Treebank, which gives RST-DT its syntax. There is a progress
+    bar when there is a terminal and more than one file.
     """
+    if ptb is not None and corpus != "rst-dt":
+        raise typer.BadParameter("--ptb gives RST-DT its syntax: say --corpus rst-dt, too")
     if corpus:
+        options = {"ptb": ptb} if ptb is not None else {}
         with progress_bar(enabled=progress) as bar:
             task = bar.add_task("reading", total=None)
             for folder in inputs:
-                for parse in read_corpus(corpus, folder, split):
+                for parse in read_corpus(corpus, folder, split, **options):
                     bar.advance(task)
                     yield Path(), parse
         return
@@ -62,9 +69,11 @@ def read_documents(
     corpus: str | None = None,
     split: str | None = None,
     *,
+    ptb: Path | None = None,
     strict: bool = False,
     progress: bool = True,
 ) -> Iterator[Parse]:
     """Read all inputs, see `read_placed`."""
-    for _, parse in read_placed(inputs, format, corpus, split, strict=strict, progress=progress):
+    found = read_placed(inputs, format, corpus, split, ptb=ptb, strict=strict, progress=progress)
+    for _, parse in found:
         yield parse

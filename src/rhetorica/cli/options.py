@@ -120,6 +120,14 @@ CorpusName = Annotated[
 Split = Annotated[
     str | None, typer.Option("--split", help="With --corpus: train, dev, ...; else all.")
 ]
+PennTreebank = Annotated[
+    Path | None,
+    typer.Option(
+        "--ptb",
+        metavar="DIR",
+        help="With --corpus rst-dt: the Penn Treebank's folder (with wsj_NNNN.mrg), for syntax.",
+    ),
+]
 LabelKind = Annotated[
     Literal["own", "coarse"],
     typer.Option(

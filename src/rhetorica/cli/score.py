@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from rhetorica.cli.documents import read_documents
 from rhetorica.cli.options import Labels, Strict, labels_of
 from rhetorica.convert import Convention
 from rhetorica.evaluate import Report, evaluate
+from rhetorica.relations import covering
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
@@ -44,13 +46,20 @@ def score(
 
     Example: `rhetorica score gold/ predicted/ --labels gum --compare baseline/`
     """
-    relations = labels_of(labels)
     golds = list(read_documents([gold], gold_format, strict=strict))
+    systems = {
+        path: list(read_documents([path], pred_format, strict=strict))
+        for path in (pred, compare)
+        if path
+    }
+    relations = labels_of(labels)
+    if relations:
+        relations = covering(relations, [*golds, *itertools.chain(*systems.values())])
 
     def run(path: str) -> Report:
         return evaluate(
             golds,
-            read_documents([path], pred_format, strict=strict),
+            systems[path],
             labels=relations.coarse if relations else None,
             label_name=relations.label_name if relations else "as-is",
             convention=multinuclear,

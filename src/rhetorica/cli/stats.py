@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -10,8 +11,19 @@ from rich.console import Console
 
 from rhetorica.cli.common import table
 from rhetorica.cli.documents import read_documents
-from rhetorica.cli.options import CorpusName, FromFormat, Inputs, Labels, Split, Strict, labels_of
+from rhetorica.cli.options import (
+    CorpusName,
+    FromFormat,
+    Inputs,
+    Labels,
+    PennTreebank,
+    Split,
+    Strict,
+    labels_of,
+)
 from rhetorica.describe import corpus_statistics
+from rhetorica.parses import Parse
+from rhetorica.relations import covering
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
@@ -22,6 +34,7 @@ def stats(
     from_: FromFormat = None,
     corpus: CorpusName = None,
     split: Split = None,
+    ptb: PennTreebank = None,
     labels: Labels = None,
     strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -29,10 +42,16 @@ def stats(
     """Describe a corpus: sizes, relations inside and across sentences, leaky sentences.
 
     Example: `rhetorica stats gum/ --corpus gum --split train --labels gum`
+
+    Example: `rhetorica stats rst_dt/ --corpus rst-dt --ptb treebank_3/ --labels rst-dt`
     """
+    parses: Iterable[Parse] = read_documents(inputs, from_, corpus, split, ptb=ptb, strict=strict)
     relations = labels_of(labels)
+    if relations:
+        parses = list(parses)
+        relations = covering(relations, parses)
     statistics = corpus_statistics(
-        read_documents(inputs, from_, corpus, split, strict=strict),
+        parses,
         labels=relations.coarse if relations else None,
     )
     if as_json:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from rhetorica.convert import Convention
 from rhetorica.corpora import PREDICTED_SYNTAX, read_corpus
 from rhetorica.corpora.own import own_relations
 from rhetorica.document import Document
-from rhetorica.errors import MissingExtra, RepairWarning, RhetoricaError
+from rhetorica.errors import MissingExtra, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.evaluate.report import GivenSyntax
 from rhetorica.files import digest
@@ -26,9 +25,8 @@ from rhetorica.languages import common_language
 from rhetorica.models.store import Config
 from rhetorica.parses import Parse
 from rhetorica.pipeline import front_end
-from rhetorica.relations import RelationSet, relation_set
+from rhetorica.relations import RelationSet, covering, relation_set
 from rhetorica.text import annotate_all
-from rhetorica.trees import DepTree
 
 if TYPE_CHECKING:
     from spacy.language import Language as Spacy
@@ -143,7 +141,7 @@ def read_treebank(
     train, dev, last = map(with_syntax, given)
     parses = [*train, *dev, *last]
     known = own_relations(folder, parses) if name == "own" else relation_set(name)
-    relations = _with_unknown(known, parses)
+    relations = covering(known, parses)
     if syntax != "gold":
         nlp = _load_pipeline(Path(pipeline)) if pipeline else None
         kept = train if syntax == "both" else []
@@ -188,26 +186,6 @@ def _load_pipeline(folder: Path) -> Spacy:
     except ImportError:
         raise MissingExtra("a syntax pipeline", "train") from None
     return spacy.load(Config.read(folder).check())
-
-
-def _with_unknown(relations: RelationSet, parses: Iterable[Parse]) -> RelationSet:
-    """Add the relations of documents that an inventory does not have."""
-    found: set[str] = set()
-    for parse in parses:
-        tree = parse.source
-        if isinstance(tree, DepTree):
-            found.update(tree.relations)
-        elif tree is not None:
-            found.update(join.relation for join in parse.tree.joins)
-    extended, unknown = relations.extended(found)
-    if unknown:
-        warnings.warn(
-            f"{', '.join(unknown)}: not in the inventory of {relations.name}; each is a class of "
-            "its own",
-            RepairWarning,
-            stacklevel=3,
-        )
-    return extended
 
 
 def with_syntax(
