@@ -59,10 +59,9 @@ def test_li2014(licensed: Path, tmp_path: Path) -> None:
 
 
 def test_heilman_sagae2015(licensed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heilman_sagae2015, "STRENGTH_GRID", (0.5, 2.0))
     monkeypatch.setattr(heilman_sagae2015, "L2_GRID", (0.5, 2.0))
     monkeypatch.setattr(heilman_sagae2015, "PAPER", {**heilman_sagae2015.PAPER, "epochs": 3})
-    tables = run("heilman-sagae2015", licensed, tmp_path)
+    tables = run("heilman-sagae2015", licensed, tmp_path, "--strengths", "0.5,2")
     module = heilman_sagae2015
     check(tables, flat(module.TABLE1) | flat(module.TABLE2) | flat(module.TABLE3))
     assert "| gold (phrases) |" in tables
@@ -70,7 +69,6 @@ def test_heilman_sagae2015(licensed: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_dplp2014(licensed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dplp2014, "L2_GRID", (1.0, 10.0))
     monkeypatch.setattr(dplp2014, "WIDTHS", (6,))
     quick = {**dplp2014.PUBLISHED, "iterations": 2, "passes": 2}
     monkeypatch.setattr(dplp2014, "PUBLISHED", quick)
@@ -78,17 +76,26 @@ def test_dplp2014(licensed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(dplp2014, "ROWS", rows)
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("the 1 0\nsaid 0 1\nbecause 1 1\n")
-    tables = run("dplp2014", licensed, tmp_path / "runs", "--vectors", vectors, "--taus", "1,0.1")
+    options = ("--vectors", vectors, "--lambdas", "1,10", "--taus", "1,0.1")
+    tables = run("dplp2014", licensed, tmp_path / "runs", *options)
     check(tables, flat(dplp2014.TABLE3))
     assert "uniform, published" in tables
     assert "**Figure 3**" in tables
+    some = run("dplp2014", licensed, tmp_path / "runs", *options, "--rows", "5,10")
+    rows = [line for line in tables.splitlines() if line.startswith(("| 5.", "| 10."))]
+    assert [line for line in some.splitlines() if line[2:3].isdigit()] == rows
+    assert "**Figure 3**" not in some
 
 
 def test_codra2015(licensed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = codra2015.settings
-    monkeypatch.setattr(
-        codra2015, "settings", lambda **changes: whole(iterations=2, min_count=1, **changes)
-    )
+    used = []
+
+    def quick(**changes: Any) -> Any:
+        used.append(whole(iterations=2, min_count=1, **changes))
+        return used[-1]
+
+    monkeypatch.setattr(codra2015, "settings", quick)
     monkeypatch.setattr(codra2015, "KS", (1, 2, 3, 4, 5, 6, 7, 8, 9, codra2015.K))
     tables = run("codra2015", licensed, tmp_path, "--picture", tmp_path / "confusion.svg")
     assert "TEST" not in tables
@@ -98,6 +105,8 @@ def test_codra2015(licensed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )  # fmt: skip
     check(tables, flat(tables_of))
     assert "RST-DT test" in (tmp_path / "confusion.svg").read_text()
+    # No joins are left out of training to save time.
+    assert {(one.window_edus, one.tree_units) for one in used} == {(30, 160)}
 
 
 def test_what_must_be_given() -> None:

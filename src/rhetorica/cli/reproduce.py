@@ -108,6 +108,10 @@ def reproduce_heilman_sagae_command(
             "strengths, syntax, search, features, levels, relations.",
         ),
     ] = "",
+    strengths: Annotated[
+        str,
+        typer.Option(metavar="NUMBERS", help="Strengths to try, with commas; else the paper's."),
+    ] = "",
 ) -> None:
     """Make the tables of Heilman & Sagae (2015), segmenter and parser, in Markdown.
 
@@ -124,7 +128,15 @@ def reproduce_heilman_sagae_command(
         if name not in TABLES:
             raise UnknownName("table", name, TABLES)
     tables = reproduce_heilman_sagae(
-        gum, work, umuc=umuc, rst_dt=rst_dt, ptb=ptb, ablation=ablation, only=names, tell=tell
+        gum,
+        work,
+        umuc=umuc,
+        rst_dt=rst_dt,
+        ptb=ptb,
+        ablation=ablation,
+        only=names,
+        strengths=_numbers(strengths),
+        tell=tell,
     )
     _show(tables, into, "heilman-sagae2015", part=bool(only))
 
@@ -140,11 +152,22 @@ def reproduce_dplp_command(
         Path | None,
         typer.Option(help="Text file of word vectors (a word, then its numbers), for row 5."),
     ] = None,
+    lambdas: Annotated[
+        str,
+        typer.Option(metavar="NUMBERS", help="Values of lambda to try; else the paper's four."),
+    ] = "",
     taus: Annotated[
         str,
         typer.Option(
             metavar="NUMBERS",
             help="Values of tau to try, with commas; else the paper's on RST-DT, 1 on GUM.",
+        ),
+    ] = "",
+    rows: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Only these rows of Table 3, with commas: 4 to 11, -, ours; Figure 3 is left out.",
         ),
     ] = "",
     picture: Annotated[
@@ -185,9 +208,17 @@ def reproduce_dplp_command(
         typer.echo(search_table(gum))
         return
     if picture is None or gum is None:
-        tried = [float(value) for value in taus.split(",") if value.strip()]
-        tables = reproduce_dplp2014(folders, work, ptb=ptb, vectors=vectors, taus=tried, tell=tell)
-        _show(tables, into, "dplp2014")
+        tables = reproduce_dplp2014(
+            folders,
+            work,
+            ptb=ptb,
+            vectors=vectors,
+            lambdas=_numbers(lambdas),
+            taus=_numbers(taus),
+            rows=[name.strip() for name in rows.split(",") if name.strip()],
+            tell=tell,
+        )
+        _show(tables, into, "dplp2014", part=True)
         return
     found = word_map(gum, nmf=nmf)
     space = "NMF" if nmf else "the learned projection"
@@ -247,6 +278,14 @@ def reproduce_codra_command(
         title = f"Relations of spans found by TSP 1-1 on {corpus}: gold (rows), predicted (columns)"
         write_text(picture, confusion_chart(names, counts, title=title))
     _show(tables, into, "codra2015", part=True)
+
+
+def _numbers(text: str) -> list[float]:
+    """Read numbers with commas between them."""
+    try:
+        return [float(value) for value in text.split(",") if value.strip()]
+    except ValueError:
+        raise typer.BadParameter(f"expected numbers with commas, not {text!r}") from None
 
 
 def _show(tables: str, into: Path | None, mark: str, *, part: bool = False) -> None:

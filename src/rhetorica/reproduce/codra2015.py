@@ -23,8 +23,15 @@ from rhetorica.evaluate.align import squeeze
 from rhetorica.evaluate.labelling import counts as label_counts
 from rhetorica.evaluate.significance import paired_bootstrap
 from rhetorica.models import store
-from rhetorica.parsers.codra.parser import PAPER, PAPER_GROUPS, CodraParser, Settings
+from rhetorica.parsers.codra.parser import (
+    EXACT_UNITS,
+    PAPER,
+    PAPER_GROUPS,
+    CodraParser,
+    Settings,
+)
 from rhetorica.parsers.codra.rerank import K
+from rhetorica.parsers.codra.stages import LONGEST
 from rhetorica.parsers.codra.units import runs
 from rhetorica.parses import Parse
 from rhetorica.progress import Event, Tell, nothing
@@ -59,6 +66,8 @@ ROWS: dict[str, dict[str, Any]] = {
     "ours, three-way": {**OURS, "stages": "three-way"},
 }
 """The parsers of Table 6, by what they change in the paper's setting."""
+WHOLE: dict[str, Any] = {"window_edus": LONGEST, "tree_units": EXACT_UNITS}
+"""On the article's corpus, whose documents are short, windows and upper joins are learned, too."""
 SENTENCE_STEPS = ("dominance", "organization", "ngrams", "context", "substructure")
 DOCUMENT_STEPS = ("organization", "ngrams", "chains", "context", "substructure")
 """Table 9: groups in the order in which they are added (text structure goes with organization)."""
@@ -89,7 +98,8 @@ class Experiments(Runs):
     ) -> CodraParser:
         """Train a parser, or put it together from models that are there."""
         self.tell(Event(self.treebank.name, note=str(changes or "the paper")))
-        return CodraParser(settings(**changes)).fit(
+        limits = WHOLE if self.published else {}
+        return CodraParser(settings(**{**limits, **changes})).fit(
             self.treebank.train,
             coarse=self.treebank.relations.coarse,
             store=self.folder / self.treebank.fingerprint,

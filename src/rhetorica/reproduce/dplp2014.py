@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.document import Document
-from rhetorica.errors import ModelError
+from rhetorica.errors import ModelError, UnknownName
 from rhetorica.learn.projection import FORMS, Projection, nmf_projection
 from rhetorica.learn.tsne import tsne
 from rhetorica.models import store
@@ -116,6 +116,7 @@ class WordMap:
 class Experiments(Runs):
     """Trainings that share what does not depend on the regularisers."""
 
+    lambdas: tuple[float, ...] = L2_GRID
     taus: tuple[float, ...] = TAUS
     problems: Problems = field(default_factory=dict)
 
@@ -128,7 +129,7 @@ class Experiments(Runs):
     def best(self, **settings: Any) -> dict[str, Any]:
         """Return the figures of the regularisers that are best on dev, as the paper does."""
         taus = self.taus if settings["matrix"] in FORMS else (1.0,)
-        found = [self.run(l2=l2, tau=tau, **settings) for l2 in L2_GRID for tau in taus]
+        found = [self.run(l2=l2, tau=tau, **settings) for l2 in self.lambdas for tau in taus]
         best = max(found, key=lambda figures: f1(figures, "parseval", "original", "full"))
         return self.final.run(**best["settings"])
 
@@ -151,32 +152,50 @@ def reproduce_dplp2014(
     *,
     ptb: Path | None = None,
     vectors: Path | None = None,
+    lambdas: Sequence[float] = (),
     taus: Sequence[float] = (),
+    rows: Sequence[str] = (),
     tell: Tell = nothing,
 ) -> str:
     """Run all experiments and return the tables as Markdown.
 
     ``folders`` are those of ``rst-dt`` and ``gum``; ``ptb`` is the Penn Treebank's, for RST-DT's
-    syntax; ``vectors`` a file of word vectors, for row 5. ``taus`` are tried on dev; unless told,
-    the paper's on RST-DT, and 1 elsewhere.
+    syntax; ``vectors`` a file of word vectors, for row 5. ``lambdas`` and ``taus`` are tried on
+    dev; unless told, the paper's (but of tau 1 alone, where it is not the paper's corpus).
+    ``rows`` are those of Table 3 that are wanted (``4``, ``ours``), all and Figure 3 if none.
     """
+    known = {_number(name) for name, _ in (*ROWS, VECTORS)}
+    for name in rows:
+        if name not in known:
+            raise UnknownName("row of Table 3:", name, known)
     parts = []
     for name, folder in folders.items():
         theirs = name == "rst-dt"
         treebank = read_treebank(name, folder, ptb=ptb if theirs else None, test=theirs)
         tried = tuple(taus) or (TAUS if theirs else TAUS[:1])
-        runs = Experiments(treebank, work, tell, tried)
-        parts += [_main_table(runs, vectors, published=theirs), _width_table(runs)]
+        runs = Experiments(treebank, work, tell, tuple(lambdas) or L2_GRID, tried)
+        parts.append(_main_table(runs, vectors, rows, published=theirs))
+        if not rows:
+            parts.append(_width_table(runs))
     return "\n".join(parts)
 
 
-def _main_table(runs: Experiments, vectors: Path | None, *, published: bool) -> str:
+def _number(row: str) -> str:
+    """Return what a row of Table 3 is called by: its number, or its first word."""
+    return row.split(maxsplit=1)[0].rstrip(".")
+
+
+def _main_table(
+    runs: Experiments, vectors: Path | None, only: Sequence[str], *, published: bool
+) -> str:
     rows, found = [], {}
     chosen = list(ROWS)
     if vectors is not None:
         name, settings = VECTORS
         chosen.insert(1, (name, {**settings, "vectors": str(vectors)}))
     for name, settings in chosen:
+        if only and _number(name) not in only:
+            continue
         theirs = OURS if settings["features"] == "extended" else PUBLISHED
         # How A starts and steps is of no matter where it is not learned.
         learned = settings["matrix"] in FORMS
@@ -185,7 +204,7 @@ def _main_table(runs: Experiments, vectors: Path | None, *, published: bool) -> 
             starts.append({**theirs, "start": "words", "rate": "mean"})
         for how in starts:
             found = runs.best(**settings, **how)
-            known = TABLE3.get(name.split(".")[0]) if published and how is PUBLISHED else None
+            known = TABLE3.get(_number(name)) if published and how is PUBLISHED else None
             rows.append((name, settings["features"], *_row(found, known)))
     note = BRACKETS if published else ""
     treebank = runs.final.treebank
