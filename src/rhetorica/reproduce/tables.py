@@ -125,13 +125,15 @@ def moved(page: str, printed: str) -> list[str]:
 
     Tables are known by their columns, rows by their first cell and by others without a figure;
     where that leaves several, all are shown. Speeds (columns of something a CPU-second) are not
-    compared.
+    compared. Where a page has no such table, it may have its figures in one of its own, rounded:
+    those are shown that stand nowhere on the page.
     """
     known = read_tables(page)
+    figures_there = set(_FIGURE.findall(page))
     lines: list[str] = []
     for columns, rows in read_tables(printed).items():
         if columns not in known:
-            lines.append(f"no table with the columns {' | '.join(columns)}")
+            lines += _missing(columns, rows, figures_there)
             continue
         steady = [at for at, column in enumerate(columns[1:]) if not column.endswith("CPU-s")]
 
@@ -145,6 +147,27 @@ def moved(page: str, printed: str) -> list[str]:
                     alike = [" | ".join(other) for other in theirs if _words(other) == _words(row)]
                     was = " or ".join(alike) or "not there"
                     lines.append(f"{name}: {' | '.join(row)} (was {was})")
+    return lines
+
+
+_FIGURE = re.compile(r"\d+\.\d+")
+
+
+def _missing(columns: Cells, rows: Mapping[str, list[Cells]], there: set[str]) -> list[str]:
+    """Return the rows of which a page has not all figures, neither as they are nor rounded."""
+    lines = []
+    for name, values in rows.items():
+        for row in values:
+            cells = (
+                cell
+                for column, cell in zip(columns[1:], row, strict=False)
+                if not column.endswith("CPU-s")
+            )
+            found = [figure for cell in cells for figure in _FIGURE.findall(cell)]
+            missing = [f for f in found if f not in there and f"{float(f):.1f}" not in there]
+            if missing:
+                place = " | ".join((name, *row))
+                lines.append(f"{place}: {', '.join(missing)} not on the page")
     return lines
 
 
