@@ -106,6 +106,13 @@ def test_heads_by_hand(mrg: Path, tmp_path: Path) -> None:
     assert doc.constituency[1] == "(FRAG (`` ``) (NP (NN Rain)) (. .) ('' ''))"
 
 
+def test_names_in_capitals(tmp_path: Path) -> None:
+    path = tmp_path / "WSJ" / "07" / "WSJ_0764.MRG"
+    path.parent.mkdir(parents=True)
+    path.write_text(MRG)
+    assert find_article(tmp_path, "file1") == find_article(tmp_path, "wsj_0764") == path
+
+
 def test_words_that_the_text_lacks_and_words_that_the_trees_lack(mrg: Path) -> None:
     doc = with_phrases(Document('The man said that he would sell 1/2 of it (soon). "Rain."'), mrg)
     assert [doc.form(token) for token in doc.tokens][:6] == [

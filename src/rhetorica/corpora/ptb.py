@@ -74,8 +74,9 @@ def find_article(folder: Path | str, name: str) -> Path | None:
 
 @cache
 def _articles(folder: Path) -> dict[str, Path]:
-    """Return the treebank's files by their articles."""
-    found = {path.stem: path for path in sorted(folder.rglob("wsj_*.mrg"))}
+    """Return the treebank's files by their articles; some editions have names in capitals."""
+    pattern = "[wW][sS][jJ]_*.[mM][rR][gG]"
+    found = {path.stem.lower(): path for path in sorted(folder.rglob(pattern))}
     if not found:
         raise FormatError(
             str(folder), None, "no wsj_*.mrg below this folder: is this the Penn Treebank?"
