@@ -194,7 +194,7 @@ def test_scores_of_the_corpus_as_it_is(licensed: Path) -> None:
     assert all(row["f1"] == 1 for row in report["scores"])
 
 
-def test_unknown_relations_do_not_stop_scores(licensed: Path) -> None:
+def test_unknown_relations_do_not_stop_scores(licensed: Path, tmp_path: Path) -> None:
     """One document of TRAINING has a relation that the manual does not have."""
     training = str(next((licensed / "rst").rglob("TRAINING")))
     command = ["score", training, training, "--json", "--labels"]
@@ -204,6 +204,16 @@ def test_unknown_relations_do_not_stop_scores(licensed: Path) -> None:
     rows = json.loads(done.stdout)["scores"]
     assert all(row["f1"] == 1 for row in rows)
     assert any("labels:coarse19" in row["signature"] for row in rows)
+    # What a parser has learned from such a document does not stop its scores either.
+    odd = tmp_path / "wsj_2300.dis"
+    tree = next((licensed / "rst").rglob("wsj_2300.out.dis"))
+    odd.write_text(tree.read_text().replace("concession", "digression"))
+    with pytest.warns(RepairWarning, match="digression"):
+        done = CliRunner().invoke(
+            app, ["score", str(tree), str(odd), "--json", "--labels", "rst-dt"]
+        )
+    rows = json.loads(done.stdout)["scores"]
+    assert any("labels:coarse18" in row["signature"] for row in rows)
     # Where most are unknown, the set is another corpus's.
     done = CliRunner().invoke(app, [*command, "gum"])
     assert done.exit_code

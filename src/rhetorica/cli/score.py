@@ -52,15 +52,16 @@ def score(
         for path in (pred, compare)
         if path
     }
-    relations = labels_of(labels)
+    relations = classes = labels_of(labels)
     if relations:
-        relations = covering(relations, [*golds, *itertools.chain(*systems.values())])
+        relations = covering(relations, golds)
+        classes = covering(relations, itertools.chain(*systems.values()))
 
     def run(path: str) -> Report:
         return evaluate(
             golds,
             systems[path],
-            labels=relations.coarse if relations else None,
+            labels=classes.coarse if classes else None,
             label_name=relations.label_name if relations else "as-is",
             convention=multinuclear,
             corpus=corpus,
