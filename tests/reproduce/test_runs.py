@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from lessons import gold
+from rhetorica import RSTTree
 from rhetorica.errors import Mismatch
 from rhetorica.progress import Event
 from rhetorica.relations import relation_set
+from rhetorica.reproduce import runs as module
 from rhetorica.reproduce.runs import Runs
 from rhetorica.reproduce.tables import arcs, cells, figures, signature, table, write_into
 from rhetorica.train.treebank import Treebank
@@ -37,6 +40,28 @@ def test_a_training_is_made_once_for_each_setting(tmp_path: Path) -> None:
     assert len(heard) == 2
     other = Runs(treebank("other"), tmp_path)
     assert other.figures({"strength": 1.0}, lambda: train(9.0))["full"] == 9.0
+
+
+def test_what_is_kept_is_of_these_trees_and_this_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = Runs(treebank(), tmp_path)
+    assert runs.figures({}, lambda: {"full": 1.0})["full"] == 1.0
+    first, *others = gold()
+    joins = [join._replace(relation="other") for join in first.tree.joins]
+    changed = replace(first, source=RSTTree(first.tree.n_edus, tuple(joins)))
+    other = replace(runs, treebank=replace(treebank(), train=[changed, *others]))
+    assert other.figures({}, lambda: {"full": 2.0})["full"] == 2.0
+    monkeypatch.setattr(module, "code", lambda: "that of another version")
+    assert runs.figures({}, lambda: {"full": 3.0})["full"] == 3.0
+    monkeypatch.undo()
+    assert runs.figures({}, lambda: {"full": 4.0})["full"] == 1.0
+    module.code.cache_clear()
+    before = module.code()
+    monkeypatch.setattr(module, "CODE", module.CODE[:-1])
+    module.code.cache_clear()
+    assert module.code() != before
+    module.code.cache_clear()
 
 
 def test_a_model_is_kept_only_when_it_is_finished(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ class Experiments(Runs):
         return CodraParser(settings(**{**limits, **changes})).fit(
             self.treebank.train,
             coarse=self.treebank.relations.coarse,
-            store=self.folder / self.treebank.fingerprint,
+            store=self._path({}, ""),
             tell=self.tell,
             parts=parts,
         )

@@ -1,7 +1,7 @@
 """Trainings that are made once: each is kept in a folder, under the hash of what was trained.
 
-To it belong the documents as they are analysed, the settings and the version of the package, so
-that no table has rows of two versions.
+To it belong the documents with their trees and analyses, the settings, and the code that learns and
+scores, so that no table has rows of two versions.
 """
 
 from __future__ import annotations
@@ -9,15 +9,34 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rhetorica.files import digest, write_text
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.train.treebank import Treebank
-from rhetorica.version import __version__
 
 Model = TypeVar("Model")
+
+
+CODE = (
+    "convert.py", "decode", "dialogue", "document.py", "evaluate", "features", "languages", "learn",
+    "parsers", "segmenters", "text", "trees.py", "words",
+)  # fmt: skip
+"""The parts of the package that what is kept depends on."""
+
+
+@cache
+def code() -> str:
+    """Return what tells the code that learns and scores from that of other versions."""
+    root = Path(__file__).resolve().parents[1]
+    files = [
+        path
+        for name in CODE
+        for path in (sorted((root / name).rglob("*.py")) if "." not in name else [root / name])
+    ]
+    return digest([[str(path.relative_to(root)), path.read_text("utf-8")] for path in files])
 
 
 class _Kept:
@@ -56,7 +75,7 @@ class _Kept:
         return load(path)
 
     def _path(self, setting: Mapping[str, Any], suffix: str) -> Path:
-        return self.folder / f"{digest([__version__, self.key, dict(setting)])}{suffix}"
+        return self.folder / f"{digest([code(), self.key, dict(setting)])}{suffix}"
 
 
 @dataclass(frozen=True)
@@ -83,5 +102,5 @@ class Runs(_Kept):
 
     @property
     def key(self) -> str:
-        """The documents, as they are analysed."""
+        """The documents with their trees, as they are analysed."""
         return self.treebank.fingerprint
