@@ -59,9 +59,8 @@ def test_li2014(licensed: Path, tmp_path: Path) -> None:
 
 
 def test_heilman_sagae2015(licensed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heilman_sagae2015, "L2_GRID", (0.5, 2.0))
     monkeypatch.setattr(heilman_sagae2015, "PAPER", {**heilman_sagae2015.PAPER, "epochs": 3})
-    tables = run("heilman-sagae2015", licensed, tmp_path, "--strengths", "0.5,2")
+    tables = run("heilman-sagae2015", licensed, tmp_path, "--strengths", "0.5,2", "--l2", "0.5,2")
     module = heilman_sagae2015
     check(tables, flat(module.TABLE1) | flat(module.TABLE2) | flat(module.TABLE3))
     assert "| gold (phrases) |" in tables

@@ -112,6 +112,12 @@ def reproduce_heilman_sagae_command(
         str,
         typer.Option(metavar="NUMBERS", help="Strengths to try, with commas; else the paper's."),
     ] = "",
+    l2: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBERS", help="The same for the segmenter; few of them save much time."
+        ),
+    ] = "",
 ) -> None:
     """Make the tables of Heilman & Sagae (2015), segmenter and parser, in Markdown.
 
@@ -136,6 +142,7 @@ def reproduce_heilman_sagae_command(
         ablation=ablation,
         only=names,
         strengths=_numbers(strengths),
+        l2=_numbers(l2),
         tell=tell,
     )
     _show(tables, into, "heilman-sagae2015", part=bool(only))

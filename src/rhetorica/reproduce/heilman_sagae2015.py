@@ -131,19 +131,21 @@ def reproduce_heilman_sagae(
     ablation: bool = True,
     only: Collection[str] = TABLES,
     strengths: Sequence[float] = (),
+    l2: Sequence[float] = (),
     tell: Tell = nothing,
 ) -> str:
     """Run all experiments and return the tables as Markdown; ``ablation`` takes half the time.
 
     ``only`` are the tables of GUM that are wanted. On RST-DT (``rst_dt``; ``ptb`` for gold syntax)
     strengths are chosen on dev, and TEST is scored once, beside the published figures. The paper's
-    nine ``strengths`` are tried unless others are given.
+    nine ``strengths`` of the parser, and thirteen of the segmenter (``l2``), are tried unless
+    others are given.
     """
     parts: list[str] = []
-    grid = tuple(strengths) or STRENGTH_GRID
+    grid, cuts = tuple(strengths) or STRENGTH_GRID, tuple(l2) or L2_GRID
     if rst_dt is not None:
         treebank = read_treebank("rst-dt", rst_dt, ptb=ptb, constituency=True, test=True)
-        parts += _published_tables(treebank, work, grid, gold=ptb is not None, tell=tell)
+        parts += _published_tables(treebank, work, grid, cuts, gold=ptb is not None, tell=tell)
     if gum is None:
         return "\n".join(parts)
     runs = Experiments(read_treebank("gum", gum, constituency=True), work, tell)
@@ -153,7 +155,7 @@ def reproduce_heilman_sagae(
         return {**PAPER, "strength": tuned()[0]}
 
     make: dict[str, Callable[[], str]] = {
-        "segmentation": lambda: _segmenter_table(runs, runs, ("gold", "automatic")),
+        "segmentation": lambda: _segmenter_table(runs, runs, ("gold", "automatic"), cuts),
         "accuracy": lambda: _accuracy_table(runs, paper()),
         "raw": lambda: _raw_table(runs),
         "umuc": lambda: _umuc_table(runs, umuc) if umuc else "",
@@ -169,7 +171,13 @@ def reproduce_heilman_sagae(
 
 
 def _published_tables(
-    treebank: Treebank, work: Path, grid: Sequence[float], *, gold: bool, tell: Tell
+    treebank: Treebank,
+    work: Path,
+    grid: Sequence[float],
+    cuts: Sequence[float],
+    *,
+    gold: bool,
+    tell: Tell,
 ) -> list[str]:
     """Make Tables 1 to 3 on their own corpus."""
     tuning, final = Experiments(treebank, work, tell), Experiments(treebank.final(), work, tell)
@@ -187,7 +195,7 @@ def _published_tables(
                      cells(found), signature(found, "rst")))  # fmt: skip
     return [
         "## rst-dt\n",
-        _segmenter_table(tuning, final, kinds, published=TABLE1),
+        _segmenter_table(tuning, final, kinds, cuts, published=TABLE1),
         table(
             "**Table 2**: TEST, gold EDUs, `paper`, greedy; RST-Parseval of span / nuclearity / "
             f"both with relation.{BRACKETS}",
@@ -225,6 +233,7 @@ def _segmenter_table(
     tuning: Experiments,
     final: Experiments,
     kinds: Sequence[str],
+    grid: Sequence[float],
     *,
     published: Sequence[float] | None = None,
 ) -> str:
@@ -239,7 +248,7 @@ def _segmenter_table(
             model = tuning.segmenter(syntax=syntax, l2=l2, **settings)
             return tuning.cuts(model, syntax=syntax)["segmentation", "inside", "starts"].f1
 
-        l2 = max(L2_GRID, key=figure)
+        l2 = max(grid, key=figure)
         report = final.cuts(final.segmenter(syntax=syntax, l2=l2, **settings), syntax=syntax)
         counts = report["segmentation", "inside", "starts"]
         known = published if published and syntax == "automatic" else (None,) * 3
@@ -248,8 +257,8 @@ def _segmenter_table(
         rows.append((f"{syntax} ({tree})", f"{l2:g}", *map(beside, shares, known)))
         notes[signature(report, "inside", "segmentation", "starts")] = None
     return table(
-        "**Table 1**: segmenter, boundaries inside sentences; their features, Viterbi; L2 of "
-        f"{len(L2_GRID)} chosen on dev.{BRACKETS if published else ''}",
+        "**Table 1**: segmenter, boundaries inside sentences; their features, Viterbi; L2 chosen "
+        f"on dev, of {', '.join(f'{value:g}' for value in grid)}.{BRACKETS if published else ''}",
         ("syntax", "L2", "precision", "recall", "F1"),
         rows,
         *notes,
