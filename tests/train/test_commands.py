@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,31 @@ PUBLISHED = {
     "--word-chains flat --distance edus --phrases --iterations 2",
 }
 """The papers' ways, as docs/papers.md lists them; fewer steps."""
+
+
+def listed() -> dict[str, set[str]]:
+    """The options that docs/papers.md lists, by what is trained with them."""
+    page = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
+    names = iter(("li2014", "dplp", "shift-reduce", "crf", "codra", "logistic"))
+    found: dict[str, set[str]] = {}
+    name = ""
+    for line in page.read_text("utf-8").partition("| published | option |")[2].splitlines()[2:]:
+        if not line.startswith("|"):
+            break
+        paper, _, option = (cell.strip() for cell in line.strip("|").split("|"))
+        name = next(names) if paper else name
+        found.setdefault(name, set()).update(re.findall(r"--[a-z0-9-]+", option))
+    return found
+
+
+def test_the_papers_options_are_those_that_are_tried() -> None:
+    assert set(listed()) == set(PUBLISHED)
+    for name, options in listed().items():
+        wide = CliRunner().invoke(app, ["train", name, "--help"], env={"COLUMNS": "300"})
+        assert [option for option in options if option not in wide.output] == []
+        tried = set(PUBLISHED[name].split())
+        # Grids take long, and vectors are a user's: others test them.
+        assert options <= tried | {"--l2", "--strength", "--tau", "--matrix", "--vectors"}
 
 
 @pytest.mark.filterwarnings("ignore:digression")
