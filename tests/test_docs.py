@@ -135,6 +135,16 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert place.exists() or place in made, target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_tables_are_whole(page: Path) -> None:
+    """Each has a head, and rows of as many cells."""
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        rows = [re.sub(r"`[^`]*`", "", row) for row in table.splitlines()]
+        assert set(rows[1]) <= set("|-: "), rows[0]
+        assert len({len(re.split(r"(?<!\\)\|", row)) for row in rows}) == 1, rows[0]
+
+
 def test_pages_made_from_the_package() -> None:
     pages = docs_pages.pages()
     for name in relation_set_names():

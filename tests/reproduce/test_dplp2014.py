@@ -10,7 +10,7 @@ from rhetorica.reproduce.dplp2014 import GROUPS, ROWS, _purities
 
 
 def test_rows_and_groups_are_sound() -> None:
-    assert {settings["matrix"] for _, settings in ROWS} <= set(MATRICES)
+    assert {settings["matrix"] for *_, settings in ROWS} <= set(MATRICES)
     words = [word for group in GROUPS.values() for word in group]
     assert len(words) == len(set(words))
 

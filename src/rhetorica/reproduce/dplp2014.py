@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.document import Document
-from rhetorica.errors import ModelError, UnknownName
+from rhetorica.errors import ModelError, RhetoricaError, UnknownName
 from rhetorica.learn.projection import FORMS, Projection, nmf_projection
 from rhetorica.learn.tsne import tsne
 from rhetorica.models import store
@@ -45,21 +45,21 @@ WIDTHS = (30, 60, 90, 150)
 L2_GRID = (1.0, 10.0, 50.0, 100.0)
 TAUS = (1.0, 0.1, 0.01, 0.001)
 """The values of lambda and of tau that the paper tries (section 4.1)."""
-ROWS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("4. Basic features | A = 0", {"matrix": "none", "features": "paper"}),
-    ("6. NMF | concatenation", {"matrix": "nmf", "features": "none", "width": 150}),
-    ("7. Bag-of-words | A = I", {"matrix": "identity", "features": "paper"}),
-    ("- Bag-of-words | A = I", {"matrix": "identity", "features": "none"}),
-    ("8. DPLP | concatenation", {"matrix": "concatenation", "features": "none"}),
-    ("9. DPLP | difference", {"matrix": "difference", "features": "none"}),
-    ("10. DPLP | concatenation", {"matrix": "concatenation", "features": "paper"}),
-    ("11. DPLP | general", {"matrix": "general", "features": "paper", "width": 30}),
-    ("ours | A = 0", {"matrix": "none", "features": "extended"}),
-    ("ours | A = I", {"matrix": "identity", "features": "extended"}),
-    ("ours | concatenation", {"matrix": "concatenation", "features": "extended"}),
+ROWS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("4. Basic features", "A = 0", {"matrix": "none", "features": "paper"}),
+    ("6. NMF", "concatenation", {"matrix": "nmf", "features": "none", "width": 150}),
+    ("7. Bag-of-words", "A = I", {"matrix": "identity", "features": "paper"}),
+    ("- Bag-of-words", "A = I", {"matrix": "identity", "features": "none"}),
+    ("8. DPLP", "concatenation", {"matrix": "concatenation", "features": "none"}),
+    ("9. DPLP", "difference", {"matrix": "difference", "features": "none"}),
+    ("10. DPLP", "concatenation", {"matrix": "concatenation", "features": "paper"}),
+    ("11. DPLP", "general", {"matrix": "general", "features": "paper", "width": 30}),
+    ("ours", "A = 0", {"matrix": "none", "features": "extended"}),
+    ("ours", "A = I", {"matrix": "identity", "features": "extended"}),
+    ("ours", "concatenation", {"matrix": "concatenation", "features": "extended"}),
 )
 """The rows of Table 3, and ours; 5 needs word vectors, which a user must give."""
-VECTORS = ("5. Word embeddings | concatenation", {"matrix": "vectors", "features": "none"})
+VECTORS = ("5. Word embeddings", "concatenation", {"matrix": "vectors", "features": "none"})
 TABLE3 = {
     "4": (79.43, 67.98, 52.96),
     "5": (75.28, 67.14, 53.79),
@@ -164,10 +164,12 @@ def reproduce_dplp2014(
     dev; unless told, the paper's (but of tau 1 alone, where it is not the paper's corpus).
     ``rows`` are those of Table 3 that are wanted (``4``, ``ours``), all and Figure 3 if none.
     """
-    known = {_number(name) for name, _ in (*ROWS, VECTORS)}
+    known = {_number(name) for name, *_ in (*ROWS, VECTORS)}
     for name in rows:
         if name not in known:
             raise UnknownName("row of Table 3:", name, known)
+    if vectors is None and _number(VECTORS[0]) in rows:
+        raise RhetoricaError("row 5 has word vectors: give --vectors")
     parts = []
     for name, folder in folders.items():
         theirs = name == "rst-dt"
@@ -191,9 +193,9 @@ def _main_table(
     rows, found = [], {}
     chosen = list(ROWS)
     if vectors is not None:
-        name, settings = VECTORS
-        chosen.insert(1, (name, {**settings, "vectors": str(vectors)}))
-    for name, settings in chosen:
+        name, matrix, settings = VECTORS
+        chosen.insert(1, (name, matrix, {**settings, "vectors": str(vectors)}))
+    for name, matrix, settings in chosen:
         if only and _number(name) not in only:
             continue
         theirs = OURS if settings["features"] == "extended" else PUBLISHED
@@ -205,14 +207,15 @@ def _main_table(
         for how in starts:
             found = runs.best(**settings, **how)
             known = TABLE3.get(_number(name)) if published and how is PUBLISHED else None
-            rows.append((name, settings["features"], *_row(found, known)))
+            rows.append((name, matrix, settings["features"], *_row(found, known)))
     note = BRACKETS if published else ""
     treebank = runs.final.treebank
     return table(
         f"**Table 3**: {treebank.name} {treebank.part}, forms of A and baselines, gold EDUs "
         f"({NAMES}).{note}",
         (
-            "method | matrix",
+            "method",
+            "matrix",
             "features",
             "K",
             "start, rate",

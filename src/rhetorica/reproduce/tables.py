@@ -92,7 +92,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
 
 
 def _row(values: Sequence[object]) -> str:
-    return f"| {' | '.join(map(str, values))} |"
+    return f"| {' | '.join(str(value).replace('|', _BAR) for value in values)} |"
+
+
+_BAR = "\\|"
+"""A bar inside a cell, as Markdown wants it."""
 
 
 Cells = tuple[str, ...]
