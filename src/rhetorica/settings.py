@@ -24,12 +24,14 @@ class About:
     """What there is to say about a field.
 
     ``option`` is its name on the command line. Of a field with a ``grid`` several values can be
-    tried. ``known`` are the names that a tuple may hold, ``named`` names for such tuples.
+    tried; a ``positive`` one is above 0. ``known`` are the names that a tuple may hold, ``named``
+    names for such tuples.
     """
 
     help: str = ""
     option: str = ""
     grid: tuple[float, ...] | None = None
+    positive: bool = False
     known: tuple[str, ...] = ()
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -73,6 +75,8 @@ def made(kind: type[S], settings: S | None, changes: Mapping[str, Any]) -> S:
         value, hint = getattr(found, name), hints[name]
         if get_origin(hint) is Literal and value not in get_args(hint):
             raise UnknownName(name.replace("_", " "), str(value), get_args(hint))
+        if facts.positive and not value > 0:
+            raise RhetoricaError(f"{facts.option or name} is {value:g}: it must be above 0")
         for part in value if facts.known else ():
             if part not in facts.known:
                 raise UnknownName(f"name in {name}", part, facts.known)

@@ -33,6 +33,11 @@ def test_dev_is_every_tenth_document_of_training(licensed: Path) -> None:
     assert names(licensed, "test") == ["wsj_2300", "wsj_2301", "wsj_2302"]
     with pytest.raises(UnknownName, match="'validation'"):
         names(licensed, "validation")
+    with pytest.raises(FormatError, match="no such folder"):
+        list(read_rstdt(licensed / "nowhere"))
+    inside = next((licensed / "rst").rglob("TRAINING"))
+    with pytest.raises(FormatError, match="with TRAINING and TEST somewhere below"):
+        list(read_rstdt(inside, "train"))
 
 
 def test_trees_texts_and_treebank_are_joined(licensed: Path) -> None:

@@ -153,6 +153,7 @@ def test_help_is_made_from_settings() -> None:
     [
         (("--strength", "one"), "numbers with commas"),
         (("--strength", ","), "no settings to try"),
+        (("--strength", "0"), "strength is 0: it must be above 0"),
         (("--without", "wordz"), "Did you mean 'words'"),
         (("--features", "all"), "extended"),
     ],

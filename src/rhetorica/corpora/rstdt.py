@@ -51,7 +51,9 @@ def read_rstdt(
         key=lambda path: (path.parent, document_id(path)),
     )
     if not paths:
-        raise FormatError(str(folder), None, f"no .dis file below {' or '.join(wanted)}")
+        why = f"no .dis file below {' or '.join(wanted)}" if folder.is_dir() else "no such folder"
+        said = f"{why}; expected the corpus's folder, with TRAINING and TEST somewhere below it"
+        raise FormatError(str(folder), None, said)
     for number, path in enumerate(paths, 1):
         if split in ("train", "dev") and (split == "dev") != (number % DEV == 0):
             continue

@@ -211,8 +211,10 @@ class Settings:
         "extended", "Besides the words: extended (ours), paper (their Table 2), or none."
     )
     width: int = setting(60, "Dimensions of the projection (K)", grid=())
-    l2: float = setting(200.0, "Strength of the weights' regulariser (lambda)", grid=())
-    tau: float = setting(1.0, "Strength of the projection's regulariser", grid=())
+    l2: float = setting(
+        200.0, "Strength of the weights' regulariser (lambda)", grid=(), positive=True
+    )
+    tau: float = setting(1.0, "Strength of the projection's regulariser", grid=(), positive=True)
     iterations: int = setting(100, "Steps of the projection.")
     batch: int = setting(500, "States in a step.")
     passes: int = setting(15, "Times that all states are seen to learn weights.")

@@ -103,8 +103,11 @@ class Settings:
         0.125,
         "Of the classifier (extended: of the one of shift and reduce); larger is less L1",
         grid=STRENGTH_GRID,
+        positive=True,
     )
-    label_strength: float = setting(0.25, "Strength of the classifier of labels (extended).")
+    label_strength: float = setting(
+        0.25, "Strength of the classifier of labels (extended).", positive=True
+    )
     explore: int = setting(1, "Times to parse the training data to learn from mistakes.")
     folds: int = setting(3, "Parts of the training data, each parsed by models of the others.")
     samples: int = setting(SAMPLES, "Sequences of actions that vote on the tree; 0: use a beam.")
