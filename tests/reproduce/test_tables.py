@@ -108,3 +108,13 @@ def test_the_script_names_pages_and_commands_that_are_there(lines: list[str]) ->
             assert all(option in known for option in options if option.startswith("--")), command
     everything = {line.partition(": ")[2].split()[2] for line in lines if " reproduce " in line}
     assert everything >= {"li2014", "heilman-sagae2015", "dplp2014", "codra2015", "ensemble"}
+
+
+def test_commands_without_their_corpora_are_left_out(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "tables", "--data", tmp_path, "--only", "scidtb"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    titles = done.stdout.count("## ")
+    assert titles > 3
+    assert len(re.findall(r"left out: no (gum, )?scidtb", done.stdout)) == titles
