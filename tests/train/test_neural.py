@@ -31,7 +31,8 @@ pytest.importorskip("onnx", reason="onnx is not installed")
 
 from rhetorica.train.neural import data, encoders, train  # noqa: E402
 from rhetorica.train.neural.model import Network  # noqa: E402
-from rhetorica.train.neural.restart import read_model  # noqa: E402
+from rhetorica.train.neural.restart import read_inventory, read_model  # noqa: E402
+from rhetorica.train.neural.shrink import busyness, shrunk  # noqa: E402
 from rhetorica.train.neural.teach import Lessons, lesson_of, opinions, tree_shares  # noqa: E402
 
 TINY = encoders.Shape(width=24, layers=1, heads=3, positions=300)
@@ -254,6 +255,63 @@ def test_weights_come_back_out_of_8_bits(
     fewer = replace(inventory, joins=inventory.joins[::-1])
     with pytest.raises(ModelError, match="other labels"):
         read_model(out / "model", fewer, own)
+
+
+def test_a_larger_model_is_made_smaller_and_imitated(
+    trained: tuple[Path, Result],
+    gum: Path,
+    scidtb: Path,
+    pretrained: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(encoders.SHAPES, "tiny", TINY)
+    model = trained[0] / "model"
+    options = (
+        *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--scidtb", scidtb),
+        *("--inner", 32, "--start", model, "--imitate-minutes", 0.02, "--head-epochs", 0),
+        *("--epochs", 1, "--out", tmp_path),
+    )
+    result = run(*options)
+    assert result.exit_code == 0, result.output
+    assert "imitated, half of dev" in result.output
+    config = Config.read(tmp_path / "model")
+    assert config.settings["shape"]["inner"] == 32
+    assert config.labels == Config.read(model).labels
+    (tmp_path / "final.pt").unlink()
+    again = run(*options)
+    assert again.exit_code == 0, again.output
+    assert "imitated" not in again.output  # what was learned by imitation is kept
+
+
+def test_busy_units_stay_when_layers_become_narrower(
+    trained: tuple[Path, Result], gum: Path
+) -> None:
+    model, saved = trained[0] / "model", torch.load(trained[0] / "final.pt", weights_only=True)
+    inventory = read_inventory(model)
+    words = saved["averaged"]["encoder.words.weight"]
+
+    def network(shape: encoders.Shape) -> Network:
+        made = Network(len(words), inventory, shape=shape)
+        made.encoder.words.weight.data.copy_(words)
+        return made.eval()
+
+    tokenizer = NeuralParser.load(model).network.tokenizer
+    readings = [data.read(example, tokenizer) for example in data.read_examples("gum", gum, "dev")]
+    same, small = network(TINY), network(replace(TINY, inner=40))
+    whole = shrunk(model, same, readings)
+    for name, value in read_model(model, inventory, same.state_dict()).items():
+        assert torch.equal(whole[name], value), name
+    same.load_state_dict(whole, strict=False)
+    (busy,) = busyness(same, readings)
+    kept = busy >= busy.sort(descending=True).values[39]
+    part = shrunk(model, small, readings)
+    up, down = (f"encoder.layers.0.{name}.weight" for name in ("up", "down"))
+    assert torch.equal(part[up], whole[up][kept])
+    assert torch.equal(part[down], whole[down][:, kept])
+    for more in (replace(TINY, layers=2), replace(TINY, inner=200)):
+        with pytest.raises(ModelError, match="cannot be shrunk"):
+            shrunk(model, network(more), readings)
 
 
 def test_shares_are_those_of_a_distribution_over_trees() -> None:

@@ -200,8 +200,12 @@ def _copy_layer(
         getattr(layer.qkv, kind).copy_(torch.cat(parts))
     _copy(layer.out, given, f"{name}.{names['out'][0]}")
     _copy(layer.norm1, given, f"{name}.{names['norm1'][0]}")
-    _copy(layer.up, given, f"{name}.intermediate.dense")
-    _copy(layer.down, given, f"{name}.output.dense")
+    # Of a layer that is narrower inside, any units will do until a model is shrunk into it.
+    wide = layer.up.out_features
+    layer.up.weight.copy_(given[f"{name}.intermediate.dense.weight"][:wide])
+    layer.up.bias.copy_(given[f"{name}.intermediate.dense.bias"][:wide])
+    layer.down.weight.copy_(given[f"{name}.output.dense.weight"][:, :wide])
+    layer.down.bias.copy_(given[f"{name}.output.dense.bias"])
     _copy(layer.norm2, given, f"{name}.output.LayerNorm")
 
 

@@ -1,7 +1,8 @@
 """Examples -> a trained network: losses, schedule, scores on dev, checkpoints.
 
 A run has two stages: everything together (rates falling; automatic text in the first epochs), then
-the heads alone over states that the finished encoder gives once.
+the heads alone over states that the finished encoder gives once. A run from a larger model has one
+before them: the encoder, made smaller, learns to give the larger one's states (`shrink`).
 """
 
 from __future__ import annotations
@@ -42,10 +43,11 @@ from rhetorica.train.neural.data import (
     read_examples,
     sentence_rows,
 )
-from rhetorica.train.neural.encoders import SHAPES
+from rhetorica.train.neural.encoders import SHAPES, Shape
 from rhetorica.train.neural.model import Inventory, Network
 from rhetorica.train.neural.restart import read_inventory, read_model
 from rhetorica.train.neural.scores import evaluate_dev, read_dev
+from rhetorica.train.neural.shrink import LOOKED_AT, imitate, shape_of, shrunk
 from rhetorica.train.neural.silver import choose, label, silver_examples
 from rhetorica.train.neural.teach import Lessons
 from rhetorica.trees import Label
@@ -59,8 +61,9 @@ SAVE_EVERY = 900.0
 class Settings:
     """How to train.
 
-    ``encoder`` names a shape of `encoders.SHAPES`, of which ``layers`` are kept (0: all that the
-    shape has). ``brief`` computes the encoder in bfloat16 (twice as fast where the processor has
+    ``encoder`` names a shape of `encoders.SHAPES`, of which ``layers`` are kept, each ``inner``
+    wide inside (0: as the shape has). Started from a model with more than that, its encoder is
+    shrunk and imitated for ``imitate_minutes`` at ``imitate_rate``. ``brief`` computes the encoder in bfloat16 (twice as fast where the processor has
     instructions for it, a hundred times slower where not). Each layer of the encoder learns at
     ``layer_decay`` times the rate of the one above. Of automatic text, ``silver_share`` is read
     once, spread over the first ``silver_epochs``. With ``minutes``, the first stage ends after that
@@ -77,6 +80,9 @@ class Settings:
 
     encoder: str = "minilm"
     layers: int = 0
+    inner: int = 0
+    imitate_minutes: float = 20.0
+    imitate_rate: float = 3e-4
     seed: int = 1
     threads: int = 1
     brief: bool = False
@@ -586,7 +592,7 @@ def train(
 
     ``pretrained`` is a folder with ``model.safetensors`` and ``vocab.txt`` of the encoder that the
     settings name. ``start`` is the ``final.pt`` of an earlier run, or the folder of a model of the
-    same shape and labels, from whose weights to begin;
+    same shape and labels, from whose weights to begin; a larger model is made smaller first;
     ``silver`` are CoNLL-U files (English-EWT, AMALGUM) from which `silver` makes more examples;
     ``teacher`` is a parser ("ensemble", or "neural:MODEL") from whose opinion of trees to learn. A
     run that was interrupted goes on from its last checkpoint.
@@ -606,13 +612,16 @@ def train(
     frozen = Path(start) if settings.frozen and start is not None else None
     inventory = read_inventory(frozen) if frozen else make_inventory(examples, language)
     shape = SHAPES[settings.encoder]
-    shape = replace(shape, layers=settings.layers or shape.layers)
+    shape = replace(shape, layers=settings.layers or shape.layers, inner=settings.inner)
+    larger = Path(start) if start is not None and _is_larger(Path(start), shape) else None
     network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout, shape=shape)
     network.encoder.load_pretrained(pretrained / "model.safetensors")
     plan = make_plan(examples, settings, 0 if frozen else settings.epochs)
     trainer = Trainer(network, inventory, tokenizer, settings, len(plan.steps))
     initial_distances(trainer, [example for example in examples if example.soft is None])
-    if start is not None:
+    if larger is not None:
+        _imitate(trainer, larger, examples, dev, out / "imitated.pt", tell)
+    elif start is not None:
         trainer.start_from(Path(start))
     if frozen:
         trainer.encode = NeuralParser.load(frozen).network.states
@@ -629,11 +638,40 @@ def train(
         _train_all(trainer, plan, dev, checkpoint, tell)
         if settings.head_epochs:
             _train_heads(trainer, examples, dev, tell)
-        if start is not None and settings.keep_start:
+        if start is not None and larger is None and settings.keep_start:
             trainer.mix_with(Path(start), settings.keep_start)
         trainer.save(final)
     lemmas = Lemmas.learn(_gold_lemmas(examples))
     return Run(trainer, dev, evaluate_dev(trainer, read_dev(trainer, dev)), lemmas, frozen)
+
+
+def _is_larger(start: Path, shape: Shape) -> bool:
+    """Tell whether a run is to begin from a model with more layers or wider ones."""
+    of_model = shape_of(start) if start.is_dir() else None
+    return of_model is not None and (of_model.layers, of_model.wide) != (shape.layers, shape.wide)
+
+
+def _imitate(
+    trainer: Trainer,
+    larger: Path,
+    examples: Sequence[Example],
+    dev: Mapping[str, Sequence[Example]],
+    done: Path,
+    tell: Tell,
+) -> None:
+    """Begin with a larger model made smaller, which has learned to give its states."""
+    if done.is_file():
+        trainer.start_from(done)
+        return
+    some = [read(example, trainer.tokenizer) for example in examples[:LOOKED_AT]]
+    fitting = shrunk(larger, trainer.network, some)
+    for network in (trainer.network, trainer.averaged):
+        network.load_state_dict(fitting, strict=False)
+    states = NeuralParser.load(larger).network.states
+    imitate(trainer, states, examples, trainer.settings.imitate_minutes, tell)
+    trainer.save(done)
+    shown = evaluate_dev(trainer, read_dev(trainer, dev, every=2))
+    tell(Event("imitated, half of dev", note=_shown(shown, 2)))
 
 
 def _gold_lemmas(examples: Sequence[Example]) -> Iterator[tuple[str, str, str]]:
