@@ -63,8 +63,9 @@ class Settings:
 
     ``encoder`` names a shape of `encoders.SHAPES`, of which ``layers`` are kept, each ``inner``
     wide inside (0: as the shape has). Started from a model with more than that, its encoder is
-    shrunk and imitated for ``imitate_minutes`` at ``imitate_rate``. ``brief`` computes the encoder in bfloat16 (twice as fast where the processor has
-    instructions for it, a hundred times slower where not). Each layer of the encoder learns at
+    shrunk and imitated for ``imitate_minutes``, at ``imitate_rate``. ``brief`` computes the encoder
+    in bfloat16 (twice as fast where the processor has instructions for it, a hundred times slower
+    where not). Each layer of the encoder learns at
     ``layer_decay`` times the rate of the one above. Of automatic text, ``silver_share`` is read
     once, spread over the first ``silver_epochs``. With ``minutes``, the first stage ends after that
     time at the latest, and its rates fall accordingly; with ``head_minutes``, so does the second.
