@@ -611,10 +611,11 @@ def train(
         examples = _taught(examples, teacher, out / "lessons", tell)
     language = next(code for code, names in SOURCES.items() if names[0] in folders)
     frozen = Path(start) if settings.frozen and start is not None else None
-    inventory = read_inventory(frozen) if frozen else make_inventory(examples, language)
     shape = SHAPES[settings.encoder]
     shape = replace(shape, layers=settings.layers or shape.layers, inner=settings.inner)
     larger = Path(start) if start is not None and _is_larger(Path(start), shape) else None
+    known = frozen or larger  # whose heads are taken over, with the labels that they tell apart
+    inventory = read_inventory(known) if known else make_inventory(examples, language)
     network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout, shape=shape)
     network.encoder.load_pretrained(pretrained / "model.safetensors")
     plan = make_plan(examples, settings, 0 if frozen else settings.epochs)
