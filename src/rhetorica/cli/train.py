@@ -102,8 +102,9 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
                 Path | None,
                 typer.Option(
                     metavar="DIR",
-                    help="Syntax pipeline that predicts, else ours, which knows GUM's training "
-                    "documents; `rhetorica train syntax --silver` writes one that does not.",
+                    help="Syntax pipeline that predicts, or `neural`; else ours, which knows GUM's "
+                    "training documents; `rhetorica train syntax --silver` writes one that does "
+                    "not.",
                 ),
             ],
             None,

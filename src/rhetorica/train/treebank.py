@@ -24,7 +24,7 @@ from rhetorica.files import digest
 from rhetorica.languages import common_language
 from rhetorica.models.store import Config
 from rhetorica.parses import Parse
-from rhetorica.pipeline import front_end
+from rhetorica.pipeline import NEURAL_SYNTAX, front_end, load_syntax
 from rhetorica.relations import RelationSet, covering, relation_set
 from rhetorica.text import annotate_all
 
@@ -115,11 +115,11 @@ def read_treebank(
 
     With ``predicted`` syntax the training documents get ours in any case; with ``both`` each is
     there twice, for a parser that knows the mistakes of automatic syntax. ``pipeline`` is the
-    folder of another syntax pipeline to predict it: ours has learned from GUM's training documents,
-    and makes fewer mistakes there than it will make elsewhere. ``ptb`` is the folder of the Penn
-    Treebank, whose trees are RST-DT's syntax; ``constituency`` asks for phrase structures, ``test``
-    for the documents of the test split. Training documents whose names match a pattern of
-    ``without`` are left out. Relations that the treebank's inventory does not have are
+    folder of another syntax pipeline to predict it, or "neural": ours have learned from GUM's
+    training documents, and make fewer mistakes there than they will make elsewhere. ``ptb`` is the
+    folder of the Penn Treebank, whose trees are RST-DT's syntax; ``constituency`` asks for phrase
+    structures, ``test`` for the documents of the test split. Training documents whose names match
+    a pattern of ``without`` are left out. Relations that the treebank's inventory does not have are
     classes of their own, and a `RepairWarning` names them; those of your own trees (``own``) are
     what occurs, in the classes of ``relations.tsv`` in their folder.
     """
@@ -139,7 +139,7 @@ def read_treebank(
     known = own_relations(folder, parses) if name == "own" else relation_set(name)
     relations = covering(known, parses)
     if syntax != "gold":
-        nlp = _load_pipeline(Path(pipeline)) if pipeline else None
+        nlp = _load_pipeline(pipeline) if pipeline else None
         kept = train if syntax == "both" else []
         train = [*kept, *with_syntax(train, predicted=True, nlp=nlp)]
     by_hand = analysed and name not in PREDICTED_SYNTAX
@@ -175,13 +175,15 @@ def read_dev(name: str, folder: Path | str) -> Treebank:
     return Treebank(name, [], list(read_corpus(name, folder, "dev")), relation_set(name))
 
 
-def _load_pipeline(folder: Path) -> Spacy:
-    """Load a syntax pipeline that `rhetorica train syntax` wrote."""
+def _load_pipeline(named: Path | str) -> Spacy | FrontEnd:
+    """Load the neural front end by its name, or a pipeline that `rhetorica train syntax` wrote."""
+    if str(named) == NEURAL_SYNTAX:
+        return load_syntax(NEURAL_SYNTAX)
     try:
         import spacy
     except ImportError:
         raise MissingExtra("a syntax pipeline", "train") from None
-    return spacy.load(Config.read(folder).check())
+    return spacy.load(Config.read(Path(named)).check())
 
 
 def with_syntax(
