@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from threading import Thread
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
 from rhetorica import Document, Span, Token
+from rhetorica.languages.english import load_pipeline
 from rhetorica.languages.spacy import _cuts
 from rhetorica.text import annotate, annotate_all
 from rhetorica.text.layout import find_paragraphs
@@ -72,6 +75,22 @@ def test_a_stream_keeps_its_order() -> None:
     docs = list(annotate_all(texts))
     assert [doc.text for doc in docs] == texts
     assert all(len(doc.sentences) == 2 for i, doc in enumerate(docs) if i != 7)
+
+
+def test_a_stream_may_wait_for_another_thread_that_annotates() -> None:
+    nlp = load_pipeline()
+    done: list[bool] = []
+
+    def waiting() -> Iterator[str]:
+        for text in ("It rained.", "We left.", "It was late."):
+            other = Thread(target=annotate, args=("Nobody knew.", nlp), daemon=True)
+            other.start()
+            other.join(20)
+            done.append(not other.is_alive())
+            yield text
+
+    assert len(list(annotate_all(waiting(), nlp))) == len(done) == 3
+    assert all(done)
 
 
 def test_long_texts_are_cut_between_paragraphs() -> None:

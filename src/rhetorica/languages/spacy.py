@@ -9,8 +9,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,38 +34,59 @@ _ONE_AT_A_TIME = RLock()
 """Pipelines share vocabularies that threads must not change at the same time."""
 
 
+class _Piece(NamedTuple):
+    """A part of a document that is analysed by itself, ``text[start:end]``.
+
+    ``marks`` are those places in it, from its start, where sentences are known to start.
+    """
+
+    doc: Document
+    start: int
+    end: int
+    marks: set[int]
+
+    @property
+    def is_last(self) -> bool:
+        return self.end == len(self.doc.text)
+
+
 def with_spacy(nlp: Spacy, documents: Iterable[Document]) -> Iterator[Document]:
     """Annotate a stream of documents; at any time only a few are in memory."""
-    pieces = (piece for document in documents for piece in _pieces(document, nlp))
-    spacy_docs = nlp.pipe(
-        ((spacy_doc, (doc, offset, last)) for doc, offset, last, spacy_doc in pieces),
-        as_tuples=True,
-        batch_size=_BATCH,
-    )
+    pieces = (piece for document in documents for piece in _pieces(document))
     tokens: list[Token] = []
     starts: list[int] = []
-    while True:
+    # The stream is somebody else's, and may wait for a thread that waits for the lock: it is not
+    # asked for more while we hold it.
+    while batch := list(islice(pieces, _BATCH)):
+        read: list[tuple[Document, list[Token], list[int]]] = []
         with _ONE_AT_A_TIME, numeric_threads():
-            if (found := next(spacy_docs, None)) is None:
-                return
-            spacy_doc, (doc, offset, last) = found
-            starts += _read_tokens(spacy_doc, offset, tokens)
-        if last:
-            yield _with_syntax(doc, tokens, starts)
-            tokens, starts = [], []
+            spacy_docs = nlp.pipe([_made(piece, nlp) for piece in batch], batch_size=_BATCH)
+            for piece, spacy_doc in zip(batch, spacy_docs, strict=True):
+                starts += _read_tokens(spacy_doc, piece.start, tokens)
+                if piece.is_last:
+                    read.append((piece.doc, tokens, starts))
+                    tokens, starts = [], []
+        for found in read:
+            yield _with_syntax(*found)
 
 
-def _pieces(doc: Document, nlp: Spacy) -> Iterator[tuple[Document, int, bool, Doc]]:
-    """Cut a text into pieces for the pipeline: document, offset, whether it is the last, piece."""
-    if doc.tokens:
-        yield doc, 0, True, _from_tokens(doc, nlp)
-        return
-    starts = {span.start for span in (doc.sentences or doc.paragraphs)}
-    cuts = _cuts(doc)
+def _pieces(doc: Document) -> Iterator[_Piece]:
+    """Cut a text into pieces for the pipeline."""
+    cuts = [0] if doc.tokens else _cuts(doc)
+    starts = sorted(span.start for span in (doc.sentences or doc.paragraphs))
     for start, end in zip(cuts, [*cuts[1:], len(doc.text)], strict=True):
-        piece = nlp.make_doc(doc.text[start:end])
-        _mark(piece, {at - start for at in starts}, known=bool(doc.sentences))
-        yield doc, start, end == len(doc.text), piece
+        inside = starts[bisect_left(starts, start) : bisect_left(starts, end)]
+        yield _Piece(doc, start, end, {at - start for at in inside})
+
+
+def _made(piece: _Piece, nlp: Spacy) -> Doc:
+    """Make a spaCy document of a piece, with what is known of it."""
+    doc = piece.doc
+    if doc.tokens:
+        return _from_tokens(piece, nlp)
+    made = nlp.make_doc(doc.text[piece.start : piece.end])
+    _mark(made, piece.marks, known=bool(doc.sentences))
+    return made
 
 
 def _cuts(doc: Document) -> list[int]:
@@ -97,16 +119,16 @@ def _cut(text: str, start: int, sentences: list[int]) -> int:
     return found.end() if found else len(text)
 
 
-def _from_tokens(doc: Document, nlp: Spacy) -> Doc:
+def _from_tokens(given: _Piece, nlp: Spacy) -> Doc:
     """Make a spaCy document of tokens that are given already."""
     from spacy.tokens import Doc as SpacyDoc
 
+    doc = given.doc
     words = [doc.form(token) for token in doc.tokens]
     ends = [*(token.start for token in doc.tokens[1:]), len(doc.text)]
     spaces = [end > token.end for token, end in zip(doc.tokens, ends, strict=True)]
     piece = SpacyDoc(nlp.vocab, words=words, spaces=spaces)
-    starts = {span.start for span in (doc.sentences or doc.paragraphs)}
-    numbers = {i for i, token in enumerate(doc.tokens) if token.start in starts}
+    numbers = {i for i, token in enumerate(doc.tokens) if token.start in given.marks}
     _mark(piece, {piece[i].idx for i in numbers}, known=bool(doc.sentences))
     return piece
 
