@@ -386,6 +386,75 @@ def test_empty_texts_are_told(tmp_path: Path) -> None:
     assert data["document"]["edus"] == []
 
 
+def test_of_an_empty_text_no_file_is_made(text: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
+    told = "empty: no text, nothing to write"
+    for out in ("units.edus", "units.tok", "units.txt"):
+        result = invoke("segment", tmp_path / "empty.txt", *SENTENCES, "--out", tmp_path / out)
+        assert result.exit_code == 1
+        assert told in result.output
+        assert not (tmp_path / out).exists()
+    for to in ("edus", "tok"):
+        result = invoke("segment", tmp_path, *SENTENCES, "--to", to, "--out", tmp_path / to)
+        assert result.exit_code == 1
+        assert told in result.output
+        assert [path.name for path in (tmp_path / to).iterdir()] == [f"text.{to}"]
+    result = invoke("segment", tmp_path, *SENTENCES, "--out", tmp_path / "all.tok")
+    assert result.exit_code == 1
+    assert "newdoc id = text" in (tmp_path / "all.tok").read_text(encoding="utf-8")
+
+
+def test_one_bad_file_does_not_end_a_conversion(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    whole = sorted(path.stem for path in folder.iterdir())
+    (folder / "a.rs3").write_text("<rst>", encoding="utf-8")
+    (folder / "gone.rs3").symlink_to(folder / "nowhere")
+    (folder / ".rs3").write_text("of another program", encoding="utf-8")
+    (folder / "b.rs3").mkdir()
+    for command in ("convert", "show"):
+        out = tmp_path_factory.mktemp(command)
+        result = invoke(command, folder, "--to", "json", "--out", out)
+        assert result.exit_code == 1
+        assert "a.rs3:1: not well-formed XML" in result.output
+        assert "gone.rs3: No such file" in result.output
+        assert "2 failed, see above; the others are done" in result.output
+        assert sorted(path.stem for path in out.iterdir()) == whole
+    result = invoke("convert", folder, "--to", "jsonl")
+    assert result.exit_code == 1
+    assert len(result.stdout.splitlines()) == len(whole)
+    # Where only one document can be written, there is nothing to go on with.
+    assert "give --out" in str(invoke("convert", folder, "--to", "rsd").exception)
+    assert "unknown format" in str(
+        invoke("convert", folder, "--from", "rs9", "--to", "rsd").exception
+    )
+
+
+def test_links_to_nothing_are_told(text: Path, tmp_path: Path) -> None:
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
+    result = invoke("segment", tmp_path, *SENTENCES, "--out", tmp_path / "units")
+    assert result.exit_code == 1
+    assert "gone.txt: No such file" in result.output
+    assert (tmp_path / "units" / "text.edus").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a system without /dev/full")
+@pytest.mark.parametrize("arguments", [["convert", "--to", "rsd"], ["stats"]])
+def test_output_that_cannot_be_written_is_an_error(dog: Path, arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "rhetorica.cli", *arguments, str(dog)]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1
+    assert result.stderr == "error: No space left on device\n"
+
+
+def test_a_name_that_is_too_long(dog: Path, tmp_path: Path) -> None:
+    result = run("convert", dog, "--out", tmp_path / f"{'x' * 300}.rsd")
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: ")
+    assert "too long" in result.stderr
+
+
 def test_labels_that_all_parsers_share(text: Path) -> None:
     fine = invoke("parse", text, "--to", "rsd").output
     coarse = invoke("parse", text, "--to", "rsd", "--labels", "coarse").output

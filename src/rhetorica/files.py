@@ -137,6 +137,15 @@ def _plain_lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+def may_be_read(path: Path) -> bool:
+    """Tell whether something in a folder is to be read: a file, or a link whose file is gone.
+
+    The link cannot be read, and whoever tries will say so; left out, it would not be missed. What
+    is hidden, with a name that begins with a dot, belongs to other programs.
+    """
+    return not path.name.startswith(".") and (path.is_file() or not path.exists())
+
+
 def _read_bytes(path: Path) -> bytes:
     try:
         if path.suffix.lower() == ".gz":

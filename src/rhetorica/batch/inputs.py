@@ -17,7 +17,7 @@ from rhetorica.batch.rows import PACKED, READERS
 from rhetorica.batch.tables import as_meta
 from rhetorica.document import Document
 from rhetorica.errors import FormatError, MissingExtra, RhetoricaError, UnknownName
-from rhetorica.files import document_id, read_raw
+from rhetorica.files import document_id, may_be_read, read_raw
 from rhetorica.formats.native import FORMAT, from_dict
 from rhetorica.workers import Failure
 
@@ -82,7 +82,8 @@ class Inputs:
         """Return the bytes of all files, or 0 where standard input is among them."""
         if "-" in self.paths:
             return 0
-        return sum(path.stat().st_size for _, path in self.files())
+        # A link whose file is gone is as large as its own name.
+        return sum(path.stat(follow_symlinks=path.exists()).st_size for _, path in self.files())
 
     def files(self) -> Iterator[tuple[str, Path]]:
         """Yield the files, each with the id of a document that is all of it."""
@@ -103,7 +104,7 @@ class Inputs:
         if not found:
             raise FormatError(str(pattern), None, "no file fits this pattern")
         for path in found:
-            if path.is_file() and not self._is_output(path):
+            if may_be_read(path) and not self._is_output(path):
                 yield document_id(path), path
 
     def _below(self, folder: Path) -> Iterator[tuple[str, Path]]:
@@ -111,7 +112,7 @@ class Inputs:
         for here, folders, names in os.walk(folder):
             folders[:] = sorted(name for name in folders if not self._is_output(Path(here, name)))
             for path in (Path(here, name) for name in sorted(names)):
-                if not path.name.startswith(".") and self._tells(path) and path.is_file():
+                if self._tells(path) and may_be_read(path):
                     found = True
                     yield path.relative_to(folder).with_name(document_id(path)).as_posix(), path
         if not found:

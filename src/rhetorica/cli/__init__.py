@@ -5,6 +5,7 @@ Each command has a module of its own, imported when the command is called.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from importlib import import_module
@@ -56,7 +57,11 @@ def main() -> None:
     """Run the command line; errors that a user can mend become one line and exit code 1."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here, and not when nobody can tell any more
     except RhetoricaError as error:
         say_error(error)
         sys.exit(1)
@@ -64,6 +69,11 @@ def main() -> None:
         # The reader of our output (head, less) has gone: stop quietly, as other tools do.
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:
+        # A full disk, most often, which what is left to be printed would only meet again.
+        say_error(": ".join(str(one) for one in (error.filename, error.strerror) if one) or error)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:

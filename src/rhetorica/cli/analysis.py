@@ -13,11 +13,11 @@ import typer
 from rhetorica import formats
 from rhetorica.batch.files import Job, SetAside, run_jobs
 from rhetorica.batch.inputs import told_by
-from rhetorica.cli.common import progress_bar, say, say_error
+from rhetorica.cli.common import Failures, progress_bar
 from rhetorica.cli.documents import Found
 from rhetorica.cli.output import Sink
 from rhetorica.errors import FormatError, RhetoricaError
-from rhetorica.files import document_id
+from rhetorica.files import document_id, may_be_read
 from rhetorica.parses import Parse
 
 
@@ -40,7 +40,7 @@ def text_files(
         elif format and not pattern:
             paths += [Found.below(item, path) for path in formats.find_files(item, format)]
         elif found := sorted(chain.from_iterable(map(Path(item).rglob, patterns))):
-            paths += [Found.below(item, path) for path in found if path.is_file()]
+            paths += [Found.below(item, path) for path in found if may_be_read(path)]
         else:
             raise RhetoricaError(
                 f"{item}: no file {' or '.join(patterns)} in this folder; --pattern names others"
@@ -68,12 +68,8 @@ def analyse(
     quiet: bool = False,
 ) -> None:
     """Analyse files and write results as they come; what fails is reported, the rest goes on."""
-    failed: list[str] = []
+    failures = Failures()
     folder_of = {file.path: file.folder for file in files}
-
-    def report(what: object) -> None:
-        failed.append(str(what))
-        say_error(what)
 
     def wanted() -> Iterator[str]:
         for file in files:
@@ -83,7 +79,7 @@ def analyse(
                     sink.check_free(document_id(Path(file.path)), file.folder)
                 yield file.path
             except RhetoricaError as error:
-                report(error)
+                failures.report(error)
 
     def good() -> Iterator[tuple[str, Parse]]:
         paths = list(wanted())
@@ -91,7 +87,7 @@ def analyse(
             found = run_jobs(job, paths, jobs) if paths else iter(())
             for path, one in bar.track(found, total=len(paths), description="analysing"):
                 if isinstance(one, SetAside):
-                    report(one)
+                    failures.report(one)
                 else:
                     yield path, one
 
@@ -100,9 +96,8 @@ def analyse(
             title = str(folder_of[path] / parse.id) if len(files) > 1 else ""
             sink.write(change(parse), folder=folder_of[path], title=title)
         except RhetoricaError as error:
-            report(f"{parse.id}: {error}" if parse.id and parse.id not in str(error) else error)
+            failures.report(
+                f"{parse.id}: {error}" if parse.id and parse.id not in str(error) else error
+            )
     sink.finish()
-    if failed:
-        if len(files) > 1:
-            say(f"{len(failed)} failed, see above; the others are done")
-        raise typer.Exit(1)
+    failures.finish(many=len(files) > 1)

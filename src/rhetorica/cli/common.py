@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
@@ -63,6 +64,25 @@ def say(line: str) -> None:
 def say_error(what: object) -> None:
     """Print an error to standard error."""
     errors.print(f"[bold red]error:[/] {plain(str(what))}", soft_wrap=True)
+
+
+class Failures:
+    """What could not be done: each is reported when it happens, and the rest goes on."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def report(self, what: object) -> None:
+        """Tell of one."""
+        self.count += 1
+        say_error(what)
+
+    def finish(self, *, many: bool) -> None:
+        """End the command with an error if there were any."""
+        if self.count:
+            if many:
+                say(f"{self.count} failed, see above; the others are done")
+            raise typer.Exit(1)
 
 
 @contextmanager

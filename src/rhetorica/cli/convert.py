@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from rhetorica import formats
-from rhetorica.cli.documents import read_placed
+from rhetorica.cli.common import Failures
+from rhetorica.cli.documents import read_placed, write_placed
 from rhetorica.cli.options import (
     CorpusName,
     Force,
@@ -65,7 +66,8 @@ def convert(
     """Convert discourse trees from one format to another.
 
     One document goes to standard output unless --out is given; several need --out, or an output
-    format that holds many (conllu, tok, rels, jsonl).
+    format that holds many (conllu, tok, rels, jsonl). A file that cannot be read is named, and the
+    others are converted.
 
     Example: `rhetorica convert essay.rs3 --to rsd`
 
@@ -73,6 +75,6 @@ def convert(
     """
     style = formats.Style(multinuclear, tokenized, binary)
     sink = Sink.of(to, out, "", 1, force=force, style=style, tokenize=tokenize)
-    for folder, parse in read_placed(inputs, from_, corpus, split, ptb=ptb, strict=strict):
-        sink.write(parse, folder=folder)
-    sink.finish()
+    failures = Failures()
+    found = read_placed(inputs, from_, corpus, split, ptb=ptb, strict=strict, failures=failures)
+    write_placed(found, sink, failures)

@@ -20,8 +20,8 @@ from rhetorica.render.terminal import render_tree
 from rhetorica.text import annotate
 
 TREE = "tree"
-_EMPTY = ("edus", "conllu", "tok", "rels")
-"""Formats in which a document without text is an empty file."""
+_LINES = (TREE, "edus", "conllu", "tok", "rels")
+"""Of a document without text these print nothing; a file of them would be one we cannot read."""
 OUTPUTS = (
     "Formats:\n\n"
     + "\n\n".join(f"- `{one.name}`: {one.about}" for one in formats.FORMATS.values())
@@ -86,14 +86,25 @@ class Sink:
         return self.to == TREE or (self.to in formats.FORMATS and self._format.many)
 
     @property
+    def takes_one(self) -> bool:
+        """Whether all that can be written is one document."""
+        return not self.many and (self.out is None or self.named)
+
+    @property
     def _format(self) -> formats.Format:
         return formats.get_format(self.to)
 
     def write(self, parse: Parse, *, folder: Path = Path(), title: str = "") -> None:
         """Write one result; in an output folder, into a folder of that name below it."""
         self._number += 1
+        if not parse.document.edus and not (self.to in PICTURES or self.to in ("json", "jsonl")):
+            why = f"{parse.id or 'the input'}: no text"
+            if self.out is not None or self.to not in _LINES:
+                raise RhetoricaError(f"{why}, nothing to write")
+            say(why)
+            return
         alone = self.out is None or self.named
-        if alone and not self.many and self._held:
+        if self.takes_one and self._held:
             raise RhetoricaError(
                 f"more than one document, and {self.to} holds one a file: give --out FOLDER"
             )
@@ -118,11 +129,7 @@ class Sink:
         if self._held and not self.many:
             self._put(self._held[0], self.out)
         elif self._held:
-            full = [parse for parse in self._held if parse.document.edus or self.to not in _EMPTY]
-            for _ in range(len(self._held) - len(full)):
-                say("no text")
-            if full:
-                write_text(self.out or "-", formats.write(full, self.to, self.style))
+            write_text(self.out or "-", formats.write(self._held, self.to, self.style))
 
     def _put(self, parse: Parse, path: Path | None) -> None:
         if self.to in PICTURES:
@@ -163,12 +170,6 @@ class Sink:
         return replace(parse, document=annotate(parse.document))
 
     def _text(self, parse: Parse, *, colour: bool) -> str:
-        if not parse.document.edus:
-            if self.to == TREE or self.to in _EMPTY:
-                say(f"{parse.id or 'the input'}: no text")
-                return ""
-            if self.to not in ("json", "jsonl"):
-                raise RhetoricaError(f"{parse.id or 'the input'}: no text, nothing to write")
         if self.to != TREE:
             return formats.write(parse, self.to, self.style)
         console = Console(highlight=False)

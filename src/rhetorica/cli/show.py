@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rhetorica.cli.documents import read_placed
+from rhetorica.cli.common import Failures
+from rhetorica.cli.documents import read_placed, write_placed
 from rhetorica.cli.options import CorpusName, Force, FromFormat, Inputs, OutPlace, Split, Strict
 from rhetorica.cli.output import OUTPUTS, TREE, Sink
+from rhetorica.parses import Parse
 from rhetorica.render.colours import Theme
 from rhetorica.render.layout.parts import Orient, View
 
@@ -61,10 +65,16 @@ def show(
         sink.how["clip"] = clip
     else:
         sink.how |= {"theme": theme, "orient": orient, "width": width}
-    for number, (folder, parse) in enumerate(
-        read_placed(inputs, from_, corpus, split, strict=strict, progress=False)
-    ):
-        if number and sink.to == TREE and sink.out is None:
-            typer.echo()
-        sink.write(parse, folder=folder)
-    sink.finish()
+    failures = Failures()
+
+    def found() -> Iterator[tuple[Path, Parse]]:
+        for number, one in enumerate(
+            read_placed(
+                inputs, from_, corpus, split, strict=strict, progress=False, failures=failures
+            )
+        ):
+            if number and sink.to == TREE and sink.out is None:
+                typer.echo()
+            yield one
+
+    write_placed(found(), sink, failures)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rhetorica.convert import Convention
 from rhetorica.errors import FormatError, UnknownName
-from rhetorica.files import Readable, Source, document_id
+from rhetorica.files import Readable, Source, document_id, may_be_read
 from rhetorica.formats.conllu import read_conllu, write_conllu
 from rhetorica.formats.dis import read_dis, write_dis
 from rhetorica.formats.disrpt import read_tok, relations_of, write_rels, write_tok
@@ -186,7 +186,9 @@ def find_files(path: str | os.PathLike[str], format: str | None = None) -> list[
     suffixes = tuple(
         end for chosen in readable for suffix in chosen.suffixes for end in (suffix, suffix + ".gz")
     )
-    found = sorted(p for p in path.rglob("*") if p.name.lower().endswith(suffixes) and p.is_file())
+    found = sorted(
+        p for p in path.rglob("*") if p.name.lower().endswith(suffixes) and may_be_read(p)
+    )
     if not format:
         trees = {(p.parent, document_id(p)) for p in found if format_of(p).name != "edus"}
         found = [
