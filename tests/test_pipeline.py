@@ -210,9 +210,8 @@ def test_an_ensemble_gets_the_front_end_that_it_was_trained_with(
     for file in found.folder.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     for syntax in ("", "neural"):
-        config = json.loads((tmp_path / "config.json").read_text("utf-8"))
-        config["settings"]["syntax"] = syntax
-        (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
+        config = store.Config.read(tmp_path)
+        store.seal(tmp_path, replace(config, settings={**config.settings, "syntax": syntax}))
         ours = load("en", parser=None, segmenter="ensemble", model=tmp_path / ".")
         assert ours.__reduce__()[0].keywords == {"syntax": None}  # it is found again
         tmp_path = tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}_x"))

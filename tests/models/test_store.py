@@ -99,6 +99,27 @@ def test_a_config_that_cannot_be(folder: Path, change: dict[str, object]) -> Non
         Sum.load(folder)
 
 
+def test_a_config_that_is_not_what_was_written(folder: Path) -> None:
+    path = folder / "config.json"
+    data = json.loads(path.read_text())
+    assert data["settings"]["factor"] == 2.0
+    changes: list[dict[str, object]] = [
+        {"settings": {"factor": "two"}},
+        {"settings": {"factor": 3.0}},
+        {"language": "zh"},
+        {"files": {}},
+    ]
+    for change in changes:
+        path.write_text(json.dumps(data | change))
+        with pytest.raises(ModelError, match=r"config\.json.*checksum"):
+            Sum.load(folder)
+    # What people write there by hand, and what earlier versions wrote.
+    path.write_text(json.dumps(data | {"scores": {"raw": 50.0}, "licence": "CC0"}))
+    assert Sum.load(folder)() == 6.0
+    path.write_text(json.dumps({key: data[key] for key in data if key != "checksum"}))
+    assert Sum.load(folder)() == 6.0
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '"x"', "null"])
 def test_a_config_that_is_none(folder: Path, text: str) -> None:
     (folder / "config.json").write_text(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from lessons import gold, single
 from rhetorica import Document, Join, Parse, RSTTree
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.features.edus import EDUTable
-from rhetorica.models.store import find
+from rhetorica.models.store import Config, find, seal
 from rhetorica.parsers.shift_reduce import ShiftReduceParser
 from rhetorica.text import annotate
 
@@ -81,9 +80,8 @@ def test_nothing_to_learn_from() -> None:
 
 def test_a_damaged_model_says_so(tmp_path: Path) -> None:
     train(epochs=1).save(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    config["settings"]["colour"] = "blue"
-    (tmp_path / "config.json").write_text(json.dumps(config))
+    config = Config.read(tmp_path)
+    seal(tmp_path, dataclasses.replace(config, settings={**config.settings, "colour": "blue"}))
     with pytest.raises(ModelError, match="colour"):
         ShiftReduceParser.load(tmp_path)
 

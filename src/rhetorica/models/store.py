@@ -1,8 +1,8 @@
 """One way to write, find and read a model: a folder with ``config.json``, weights and a card.
 
 ``config.json`` (format 2) says what the model is; everything but the card has a checksum there,
-which is compared when the file is first used. Nothing in a folder is ever executed: arrays are
-read without pickle.
+which is compared when the file is first used, and so has what it says itself. Nothing in a folder
+is ever executed: arrays are read without pickle.
 
 Models are looked for in this package and in those that declare the entry point group
 ``rhetorica.models``, each entry naming a module whose folder holds model folders.
@@ -36,6 +36,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 FORMAT = 2
 GROUP = "rhetorica.models"
 _CONFIG, _CARD = "config.json", "README.md"
+_FREE = ("format", "licence", "scores", "checksum")
 _HERE = Path(__file__).parent
 
 
@@ -47,7 +48,8 @@ class Config:
     whose conventions it can follow, ``labels`` are nuclearity and relation, in the order of
     its outputs, ``settings`` what its class is made with, and ``files`` the SHA-256 of each file.
     ``scores`` are percent on dev; the one named ``raw`` (from raw text: full Parseval, or F1 of EDU
-    starts) decides which of several models is taken.
+    starts) decides which of several models is taken. ``checksum`` is that of all but licence and
+    scores, which may be corrected by hand; models of earlier versions have none.
     """
 
     kind: Kind
@@ -61,6 +63,7 @@ class Config:
     licence: str = ""
     scores: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    checksum: str = ""
     folder: Path = Path()
 
     @classmethod
@@ -82,6 +85,11 @@ class Config:
             raise ModelError(
                 f"cannot load {path}: not a model of format {FORMAT}; train it with this version, "
                 "or install the version that it was made for"
+            )
+        if data.get("checksum", "") not in ("", _sum_of(data)):
+            raise ModelError(
+                f"cannot load {path}: damaged or changed, its checksum is not what it says; "
+                f"{_remedy(folder)}"
             )
         try:
             data["labels"] = tuple(Label.read(row) for row in data["labels"])
@@ -122,6 +130,12 @@ class Config:
 def _remedy(path: Path) -> str:
     ours = path.is_relative_to(_HERE)
     return "install Rhetorica anew" if ours else "copy, install or train the model anew"
+
+
+def _sum_of(data: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what a config says, as it is read again."""
+    told = {key: value for key, value in data.items() if key not in _FREE}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 @cache
@@ -182,10 +196,12 @@ def seal(folder: Path, config: Config, *names: str) -> Config:
     named = sorted(names) or [name for name in every if name not in (_CONFIG, _CARD)]
     sums = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in named}
     config = replace(config, files=sums, folder=folder)
-    data = {"format": FORMAT} | asdict(config)
+    data = asdict(config)
     del data["folder"]
+    data = json.loads(json.dumps({"format": FORMAT} | data))
+    data["checksum"] = _sum_of(data)
     write_text(folder / _CONFIG, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-    return config
+    return replace(config, checksum=data["checksum"])
 
 
 class Stored:
