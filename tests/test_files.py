@@ -20,6 +20,7 @@ from rhetorica.files import (
     document_id,
     encode,
     file_name,
+    may_be_read,
     read_raw,
     write_bytes,
     write_text,
@@ -88,7 +89,7 @@ def test_every_kind_of_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_lines() -> None:
     source = Source("x.rs3", "ab\ncd\n")
     assert [source.line_at(at) for at in (-5, 0, 2, 3, 5, 6)] == [1, 1, 1, 2, 2, 3]
-    assert Source("x", "\na").line_at(0) == 1
+    assert [Source("x", "\na").line_at(at) for at in (0, 1)] == [1, 2]
     assert str(source.error("bad", 3)) == "x.rs3:3: bad"
     assert str(source.error("bad")) == "x.rs3: bad"
     source.require_content()
@@ -134,11 +135,24 @@ def test_a_text_may_begin_with_anything_else(tmp_path: Path) -> None:
         assert read_raw(path) == text
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(FormatError, match=r"none\.txt: No such file or directory$"):
         read_raw(tmp_path / "none.txt")
     with pytest.raises(FormatError, match="s a directory"):
         read_raw(tmp_path)
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"\xe9")))
+    with pytest.raises(FormatError, match=r"^<stdin>:1: not UTF-8"):
+        read_raw("-")
+
+
+def test_what_is_to_be_read_in_a_folder(tmp_path: Path) -> None:
+    for name in ("file", ".hidden"):
+        (tmp_path / name).write_text("It rained.")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "gone").symlink_to("nowhere")
+    (tmp_path / ".gone").symlink_to("nowhere")
+    found = sorted(path.name for path in tmp_path.iterdir() if may_be_read(path))
+    assert found == ["file", "gone"]
 
 
 def test_packed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

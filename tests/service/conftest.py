@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from rhetorica.service import Limits
 from service_tools import running
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -16,8 +17,8 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """The address of a service with the usual limits."""
-    with running() as url:
+    """The address of a service with the usual limits, but for time: a machine may be busy."""
+    with running(Limits(wait_seconds=600)) as url:
         yield url
 
 

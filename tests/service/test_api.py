@@ -36,7 +36,7 @@ DTD = '<!DOCTYPE r SYSTEM "http://127.0.0.1:1/x.dtd"><rst><body><segment id="1">
 
 @pytest.fixture(scope="module")
 def client(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address, timeout=60) as client:
+    with httpx.Client(base_url=address, timeout=300) as client:
         yield client
 
 
