@@ -200,6 +200,15 @@ def test_a_wrong_method_names_the_right_one(client: httpx.Client) -> None:
     refused(client.get("/api/parse"), 405, "HTTPError", "/api/parse takes POST, not GET")
 
 
+def test_the_head_of_an_answer_can_be_asked_for(client: httpx.Client) -> None:
+    assert client.head("/api/parse").status_code == 405
+    for path in ("/", "/api/health"):
+        answer = client.head(path)
+        assert answer.status_code == 200
+        assert answer.content == b""
+        assert int(answer.headers["content-length"]) > 0
+
+
 def test_a_dtd_is_not_fetched(client: httpx.Client) -> None:
     assert (
         post(client, "convert", content=f"{DTD}</rst>", format="rs3", to="edus").text.strip() == "a"

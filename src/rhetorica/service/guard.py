@@ -69,6 +69,8 @@ class Guard:
         except _RefusedError as refused:
             await _answer(send, refused)
             return
+        if scope["method"] == "HEAD":  # as GET: the server leaves the body out
+            scope = {**scope, "method": "GET"}
         await self.app(scope, _replay(body, receive), send)
 
     def _check_sender(self, method: str, headers: dict[str, str]) -> None:
