@@ -114,8 +114,11 @@ def test_what_is_not_utf_8_is_told_with_its_place() -> None:
         (b"%PDF-1.4\n1 0 obj", "PDF file"),
         (b"{\\rtf1 It rained.}", "rich text"),
         (b"\xef\xbb\xbf\n<!DOCTYPE  HTML><p>It rained.", "web page"),
-        (b'<?xml version="1.0"?>\n<rst>\n<header>', "a tree in rs3 .*--from rs3"),
-        (b"( Root (span 1 2)", "a tree in dis"),
+        (b'<?xml version="1.0"?>\n<rst>\n<header>', "a tree in rs3 .*--from rs3$"),
+        (b"( Root (span 1 2)", "a tree in dis: .*--from dis$"),
+        (b"\xd0\xcf\x11\xe0\xa1", "an old Word or Excel file"),
+        (b"\x1f\x8b\x08", "packed by gzip: name it .gz, or unpack it first$"),
+        (b"<HTML>It rained.", "web page"),
         ("It rained.".encode("utf-16"), "iconv -f UTF-16"),
     ],
 )
@@ -186,6 +189,8 @@ def test_where_text_can_be_written(tmp_path: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "to the screen"
     write_text(str(tmp_path / "a"), "é")
     assert (tmp_path / "a").read_bytes() == "é".encode()
+    for name in ("b", "c"):  # folders are made where there are none
+        write_text(tmp_path / "new" / "folder" / name, "in it")
 
 
 def test_half_characters_cannot_be_written(tmp_path: Path) -> None:
@@ -229,5 +234,6 @@ def test_names_for_files() -> None:
 
 def test_short_names_for_values() -> None:
     assert digest([1, 2]) == digest((1, 2)) == digest([1, 2])
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     assert len({digest(value) for value in (1, "1", [1], {"a": 1}, {"a": 2}, None)}) == 6
     assert len(digest("x")) == 16
