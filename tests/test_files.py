@@ -104,6 +104,10 @@ def test_what_is_not_utf_8_is_told_with_its_place() -> None:
         with pytest.raises(FormatError, match=r"^x:1: .*offset 0\. It looks like UTF-16\. Conv"):
             decode(mark + b"a\0", "x")
     assert decode("é\r".encode(), "x") == "é\n"
+    with pytest.raises(FormatError, match=r"^x:2: "):
+        decode(b"\n\xe9", "x")
+    with pytest.raises(FormatError, match=r"^x: this is a Word"):
+        decode(b"PK\x03\x04\xb2", "x")
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,21 @@ def test_every_card_tells_what_was_chosen_on_dev(card: Path) -> None:
     assert "a little too good" in " ".join(card.read_text("utf-8").split())
 
 
+def test_no_shipped_model_is_used_with_another_config(tmp_path: Path) -> None:
+    sealed = [model for model in models() if model.checksum]
+    assert sealed
+    for model in sealed:
+        data = json.loads((model.folder / "config.json").read_text("utf-8"))
+        told = [key for key in data if key not in ("licence", "scores", "checksum")]
+        changes = [data | {key: "x"} for key in told]
+        changes += [data | {"settings": data["settings"] | {key: 17.5}} for key in data["settings"]]
+        changes += [{other: data[other] for other in data if other != key} for key in told]
+        for changed in changes:
+            (tmp_path / "config.json").write_text(json.dumps(changed))
+            with pytest.raises(ModelError, match=r"config\.json"):
+                Config.read(tmp_path)
+
+
 def test_finding() -> None:
     assert find("parser", "li2014", "scidtb").id == "li2014_scidtb"
     assert find("parser", "li2014", "li2014_gum").id == "li2014_gum"
