@@ -199,7 +199,7 @@ def test_where_text_can_be_written(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_half_characters_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"^x:3: .*lone surrogate '\\ud800'"):
-        encode("a\nb\nc\ud800\n", "x")
+        encode("\nb\nc\ud800\n", "x")
     with pytest.raises(FormatError, match=r"a:1: "):
         write_text(tmp_path / "a", "\ud800")
     assert not list(tmp_path.iterdir())
@@ -207,17 +207,17 @@ def test_half_characters_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nul\0", "half\ud800", "x" * 300])
 def test_names_that_cannot_be(tmp_path: Path, name: str) -> None:
-    with pytest.raises(FormatError, match="cannot be written"):
+    with pytest.raises(FormatError, match=r"cannot be written: (?!None|\[Errno)"):
         write_bytes(tmp_path / name, b"a")
     assert not list(tmp_path.iterdir())
 
 
 def test_files_are_as_readable_as_others(tmp_path: Path) -> None:
-    before = os.umask(0o027)
+    before = os.umask(0o026)
     try:
         write_bytes(tmp_path / "ours", b"")
         (tmp_path / "plain").write_bytes(b"")
-        assert os.umask(0o027) == 0o027
+        assert os.umask(0o026) == 0o026
         ours, plain = (tmp_path / name for name in ("ours", "plain"))
         assert stat.S_IMODE(ours.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
     finally:
