@@ -226,8 +226,10 @@ def test_segment_a_folder_in_two_processes(text: Path, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("It rained. We left.", encoding="utf-8")
     (tmp_path / "empty.txt").write_text("", encoding="utf-8")
     out = tmp_path / "out"
-    assert run("segment", tmp_path, "--out", out, "--jobs", "2").returncode == 0
-    assert sorted(path.name for path in out.iterdir()) == ["empty.edus", "other.edus", "text.edus"]
+    done = run("segment", tmp_path, "--out", out, "--jobs", "2")
+    assert done.returncode == 1
+    assert "empty: no text" in done.stderr
+    assert sorted(path.name for path in out.iterdir()) == ["other.edus", "text.edus"]
     assert (out / "other.edus").read_text() == "It rained.\nWe left.\n"
 
 
