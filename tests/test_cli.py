@@ -323,7 +323,8 @@ def test_the_extension_of_the_output_tells_its_format(text: Path, tmp_path: Path
     assert len(json.loads(file.read_text("utf-8"))["document"]["edus"]) == 3
     again = invoke("segment", text, *SENTENCES, "-o", file)
     assert again.exit_code == 1
-    assert "--force" in str(again.exception)
+    assert again.exit_code == 1
+    assert again.output.count("--force replaces it") == 2
     assert invoke("segment", text, *SENTENCES, "-o", file, "--force").exit_code == 0
     (tmp_path / "other.txt").write_text("It rained.", encoding="utf-8")
     several = invoke("segment", tmp_path, *SENTENCES, "-o", tmp_path / "all.json")
@@ -477,7 +478,8 @@ def test_subfolders_are_kept_and_nothing_is_overwritten(dog: Path, tmp_path: Pat
     found = sorted(str(path.relative_to(out)) for path in out.rglob("*.*"))
     assert found == ["dog.rsd", "sub/dog.rsd", "sub/text.edus", "text.edus"]
     again = invoke("convert", below.parent, "--to", "rsd", "--out", out)
-    assert "--force" in str(again.exception)
+    assert again.exit_code == 1
+    assert again.output.count("--force replaces it") == 2
     several = invoke("convert", below.parent, "--to", "rsd")
     assert several.stdout == ""
     assert "--out FOLDER" in str(several.exception)
@@ -487,7 +489,7 @@ def test_subfolders_are_kept_and_nothing_is_overwritten(dog: Path, tmp_path: Pat
 
 
 def test_tokens_are_added_when_asked_for(dog: Path) -> None:
-    assert "--tokenize" in str(invoke("convert", dog, "--to", "conllu").exception)
+    assert "--tokenize adds them" in invoke("convert", dog, "--to", "conllu").output
     done = invoke("convert", dog, "--to", "conllu", "--tokenize")
     assert done.exit_code == 0
     assert "\tdog\t" in done.stdout
