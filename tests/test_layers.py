@@ -19,6 +19,7 @@ LAYERS = [
     "progress",
     "settings",
     "workers",
+    "cores",
     "kernels",
     "decode",
     "learn",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from rhetorica import formats
+from rhetorica import cores, formats
 from rhetorica.batch.files import Job, SetAside, run_jobs
 from rhetorica.batch.inputs import told_by
 from rhetorica.cli.common import Failures, progress_bar
@@ -51,8 +50,7 @@ def text_files(
 def count_of(jobs: str) -> int:
     """Return the number of processes that ``--jobs`` means."""
     if jobs == "auto":
-        allowed = getattr(os, "sched_getaffinity", None)  # not on every system
-        return len(allowed(0)) if allowed else os.cpu_count() or 1
+        return cores.allowed()
     if not jobs.isdecimal() or not int(jobs):
         raise typer.BadParameter(f"--jobs is {jobs!r}, expected a number from 1, or auto")
     return int(jobs)

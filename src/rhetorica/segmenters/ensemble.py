@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.cores import side_by_side
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.languages import common_language
@@ -26,6 +27,8 @@ from rhetorica.settings import made, plain, setting
 
 Floats = npt.NDArray[np.float64]
 _SURE = 1e-3
+_LONGEST_TOGETHER = 16_384
+"""Of longer texts, in tokens, members speak one after another: what each needs is large."""
 _THRESHOLDS = np.arange(0.3, 0.71, 0.02)
 
 
@@ -78,7 +81,8 @@ class EnsembleSegmenter(Stored):
             raise ModelError(
                 "an ensemble without members: load it with rhetorica.load, or gather segmenters"
             )
-        said = [member.boundaries(doc) for member in self.members_]
+        together = len(doc.tokens) <= _LONGEST_TOGETHER
+        said = side_by_side(lambda one: one.boundaries(doc), self.members_, together=together)
         return log_odds(np.array(said).reshape(len(said), -1).T, least=_SURE)
 
     def fit(
