@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rhetorica import Document, Join, Parse, RSTTree, Scores, Span
+from rhetorica import Document, Join, Parse, RSTTree, Scores, Span, cores
 from rhetorica.convert import relabel
 from rhetorica.decode import Votes as JoinVotes
 from rhetorica.decode import elect
@@ -218,6 +219,88 @@ def test_k_best_begins_with_the_tree_and_is_sorted() -> None:
     scores = [one.score for one in found.kbest]
     assert scores == sorted(scores, reverse=True)
     assert len({one.tree.joins for one in found.kbest}) == len(scores)
+
+
+def test_scores_of_a_k_best_list_are_the_share_that_is_right() -> None:
+    parses = treebank(120)
+    model = EnsembleParser(members="a,b,c").gather(members(parses, (0.6, 0.6, 0.6)))
+    model.fit(parses[:60])
+    promised, right = [], []
+    for parse in parses[60:]:
+        gold = {(j.start, j.end, j.nuclearity, COARSE(j.relation)) for j in parse.tree.joins}
+        for one in model(parse.document, kbest=3).kbest:
+            assert 0 <= one.score <= 1
+            said = {(j.start, j.end, j.nuclearity, COARSE(j.relation)) for j in one.tree.joins}
+            promised.append(one.score)
+            right.append(len(gold & said) / len(gold))
+    assert np.mean(promised) == pytest.approx(np.mean(right), abs=0.07)
+    # Documents of which little is known are told from the others.
+    assert np.corrcoef(promised, right)[0, 1] > 0.5
+
+
+def test_likely_labels_come_with_the_k_best_list() -> None:
+    parses = treebank()
+    model = EnsembleParser(members="a,b").gather(members(parses, (0.5, 0.5))).fit(parses)
+    assert not model(parses[0].document).scores.labels
+    found = model(parses[0].document, kbest=2)
+    for join, row in zip(found.tree.joins, found.scores.labels, strict=True):
+        assert (row[0].nuclearity, row[0].relation) == (join.nuclearity, join.relation)
+        shares = [one.probability for one in row]
+        assert shares == sorted(shares, reverse=True)
+        assert sum(shares) <= 1.001
+
+
+def test_a_relations_probability_is_not_that_of_its_class() -> None:
+    # Two members agree on the class and not on the relation within it.
+    parses = treebank(30)
+    swap = {"elaboration-additional": "elaboration-attribute", "joint-list": "joint-sequence"}
+
+    def other(name: str) -> str:
+        return swap.get(name, name)
+
+    voters = []
+    for seed in (1, 2):
+        swapped = np.random.default_rng(seed).random(len(parses)) < 0.5
+        trees = {
+            p.id: relabel(p.tree, other) if wrong else p.tree
+            for p, wrong in zip(parses, swapped, strict=True)
+        }
+        voters.append(Member(f"m{seed}", trees, sure=0.9))
+    model = EnsembleParser(members="a,b").gather(voters).fit(parses)
+    said, true = [], []
+    for parse in parses:
+        found = model(parse.document)
+        said += found.scores.relations
+        true += [
+            a.relation == b.relation
+            for a, b in zip(found.tree.joins, parse.tree.joins, strict=True)
+        ]
+    assert np.mean(said) == pytest.approx(np.mean(true), abs=0.05)
+    assert np.mean(true) < 0.95
+
+
+@pytest.mark.parametrize("edus", [6, 2001])
+def test_members_vote_side_by_side_unless_the_text_is_long(
+    edus: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doc = document([3] * (edus // 3), "d")
+    n = len(doc.edus)
+    tree = RSTTree(n, tuple(Join(k, k + 1, n, "NS", NAMES[0]) for k in range(n - 1)))
+    seen = []
+
+    class Meeting(Member):
+        def __call__(self, doc: Document, *, kbest: int = 1) -> Parse:
+            seen.append(threading.current_thread() is threading.main_thread())
+            if edus < 2000:
+                meeting.wait(timeout=20)  # nobody gets on before both are there
+            return super().__call__(doc, kbest=kbest)
+
+    meeting = threading.Barrier(2)
+    monkeypatch.setattr(cores, "free", lambda: 2)
+    voters = [Meeting(name, {"d": tree}) for name in ("a", "b")]
+    ballots = EnsembleParser(members="a,b").gather(voters).ballots(doc)
+    assert len(ballots) == 2
+    assert seen == [edus > 2000] * 2
 
 
 def test_relations_within_a_class_come_from_members_who_know_them() -> None:
@@ -437,6 +520,32 @@ def test_votes_for_arcs_are_counted_by_hand() -> None:
     assert parse.dependencies.heads == (-1, 0, 1)
     assert parse.dependencies.relations == ("ROOT", NAMES[0], NAMES[2])
     assert ensemble.decide(document([1]), []).dependencies.heads == (-1,)
+
+
+@pytest.mark.parametrize("decoder", ["eisner", "spanning"])
+def test_k_best_of_dependencies(decoder: str) -> None:
+    rng = np.random.default_rng(3)
+    golds = arc_corpus(rng)
+    trees = {gold.id: gold.dependencies for gold in golds}
+    members = [ArcMember(trees, rng, wrong) for wrong in (0.2, 0.3, 0.3)]
+    ensemble = DependencyEnsemble(members="a,b,c", decoder=decoder).gather(members).fit(golds[:20])
+    promised, right, heads, true = [], [], [], []
+    for gold in golds[:20]:
+        found = ensemble(gold.document, kbest=5)
+        assert found.kbest[0].tree == found.source
+        scores = [one.score for one in found.kbest]
+        assert scores == sorted(scores, reverse=True)
+        assert len({one.tree.heads for one in found.kbest}) == len(scores) > 1
+        gold_arcs = list(zip(gold.source.heads, gold.source.relations, strict=True))
+        for one in found.kbest:
+            arcs = zip(one.tree.heads, one.tree.relations, strict=True)
+            promised.append(one.score)
+            right.append(np.mean([a == b for a, b in zip(arcs, gold_arcs, strict=True)]))
+        heads += found.scores.heads
+        true += [a == b for a, b in zip(gold.source.heads, found.source.heads, strict=True)]
+    # On what it has learned from, logistic regression is right in the mean.
+    assert np.mean(promised) == pytest.approx(np.mean(right), abs=0.01)
+    assert np.mean(heads) == pytest.approx(np.mean(true), abs=0.01)
 
 
 @pytest.mark.parametrize("decoder", ["eisner", "spanning"])

@@ -9,22 +9,30 @@ for arcs of it, and Eisner's algorithm (or Chu-Liu/Edmonds) finds the tree with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from rhetorica.convert import to_dependencies
-from rhetorica.decode import eisner, spanning_tree
+from rhetorica.cores import side_by_side
+from rhetorica.decode import eisner, eisner_kbest, kbest_spanning, spanning_tree
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.learn import experts
+from rhetorica.learn.calibration import calibrated
 from rhetorica.learn.links import log_softmax
 from rhetorica.models.store import Config, State
 from rhetorica.parsers.ensemble.candidates import split_levels
-from rhetorica.parsers.ensemble.parser import EnsembleParser, Settings, parsed_by
+from rhetorica.parsers.ensemble.parser import (
+    LONGEST_TOGETHER,
+    EnsembleParser,
+    Settings,
+    fitted_scale,
+    parsed_by,
+)
 from rhetorica.parsers.ensemble.weights import fit_exponents, member_weights
-from rhetorica.parses import Parse, Scores
+from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.protocols import ArcBallot, ArcVoter, Parser
 from rhetorica.settings import RELATIONS, made
 from rhetorica.trees import ROOT, ROOT_RELATION, DepTree, Label
@@ -33,9 +41,16 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 ARC_CLASSES = 3
+LONGEST_LISTED = 400
+"""Texts of more EDUs have no k-best list."""
 _FEWEST = 30
+_LISTED = 5
 _SMOOTH = 1e-3
 _NEVER = -30.0
+
+
+_Answers = tuple[list[float], list[float]]
+"""What was promised, and what came of it (1 or 0)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +68,8 @@ class DependencyEnsemble(EnsembleParser):
 
     def ballots(self, doc: Document) -> list[ArcBallot]:  # type: ignore[override]
         """Return what each member says of a document with EDUs."""
-        return [_ballot(member, doc) for member in self.members_]
+        together = len(doc.edus) <= LONGEST_TOGETHER
+        return side_by_side(lambda one: _ballot(one, doc), self.members_, together=together)
 
     def fit(  # type: ignore[override]
         self, parses: Sequence[Parse], *, ballots: Sequence[Sequence[ArcBallot]] | None = None
@@ -81,12 +97,48 @@ class DependencyEnsemble(EnsembleParser):
         stacked = self.settings.method == "stacked"
         learn = _fit_stacked if stacked else _fit_votes
         self.heads_, self.relations_ = learn(examples, self.labels_, self.settings.method)
+        self._calibrate_arcs(parses, trees, ballots)
         return self
+
+    def _calibrate_arcs(
+        self,
+        parses: Sequence[Parse],
+        trees: Sequence[DepTree],
+        ballots: Sequence[Sequence[ArcBallot]],
+    ) -> None:
+        """Fit how far to trust heads, relations of heads that are right, and whole trees."""
+        self.settings = replace(
+            self.settings, calibration=(), label_calibration=(), tree_calibration=()
+        )
+        heads: _Answers = ([], [])
+        arcs: _Answers = ([], [])
+        full: _Answers = ([], [])
+        for parse, gold, said in zip(parses, trees, ballots, strict=True):
+            if gold.n_edus < 2:
+                continue
+            found = self.decide(parse.document, said, kbest=_LISTED)
+            scores = found.scores or Scores()
+            same, named = _right(gold, found.dependencies)
+            heads[0].extend(scores.heads)
+            heads[1].extend(same.tolist())
+            known = (same > 0) & (np.array(gold.heads) != ROOT)
+            arcs[0].extend(np.array(scores.arc_relations)[known].tolist())
+            arcs[1].extend(named[known].tolist())
+            for one in found.kbest:
+                both = np.multiply(*_right(gold, to_dependencies(one.tree)))
+                full[0].extend([one.score] * len(both))
+                full[1].extend(both.tolist())
+        self.settings = replace(
+            self.settings,
+            calibration=fitted_scale(*heads),
+            label_calibration=fitted_scale(*arcs),
+            tree_calibration=fitted_scale(*full),
+        )
 
     def decide(  # type: ignore[override]
         self, doc: Document, ballots: Sequence[ArcBallot], *, kbest: int = 1
     ) -> Parse:
-        """Return the parse that these ballots make; there is no k-best list."""
+        """Return the parse that these ballots make."""
         n = len(doc.edus)
         if n < 2:
             tree = DepTree((ROOT,) * n, (ROOT_RELATION,) * n)
@@ -97,7 +149,29 @@ class DependencyEnsemble(EnsembleParser):
         stacked = self.settings.method == "stacked"
         votes = (_mixed_heads if stacked else _voted_heads)(ballots, self.heads_[classes])
         heads = decode(votes, self.settings.decoder)
-        label = _mixed_relations if stacked else _voted_relations
+        tree, sure = self._with_relations(heads, ballots, classes)
+        about = self.settings
+        scores = Scores(
+            heads=self._scaled(votes[np.arange(n), heads + 1], about.calibration),
+            arc_relations=self._scaled(sure, about.label_calibration),
+        )
+        candidates: tuple[Candidate, ...] = ()
+        if kbest > 1 and n <= LONGEST_LISTED:
+            trees = decode_kbest(votes, about.decoder, kbest)
+            shares = np.array([total / n for _, total in trees])
+            candidates = tuple(
+                Candidate(self._with_relations(found, ballots, classes)[0], score)
+                for (found, _), score in zip(
+                    trees, self._scaled(shares, about.tree_calibration), strict=True
+                )
+            )
+        return Parse(doc, tree, scores, candidates, self._provenance)
+
+    def _with_relations(
+        self, heads: Ints, ballots: Sequence[ArcBallot], classes: Ints
+    ) -> tuple[DepTree, Floats]:
+        """Return the tree of these heads with its best relations, and how probable those are."""
+        label = _mixed_relations if self.settings.method == "stacked" else _voted_relations
         shares = label(ballots, heads, self.relations_[classes], self.labels_)
         best = [self.labels_[number] for number in shares.argmax(axis=1).tolist()]
         best = [
@@ -109,12 +183,11 @@ class DependencyEnsemble(EnsembleParser):
             tuple(one.relation for one in best),
             tuple(one.nuclearity == "NN" for one in best),
         )
-        sure = np.where(heads == ROOT, 1.0, shares.max(axis=1))
-        scores = Scores(
-            heads=tuple(votes[np.arange(n), heads + 1].tolist()),
-            arc_relations=tuple(sure.tolist()),
-        )
-        return Parse(doc, tree, scores, provenance=self._provenance)
+        return tree, np.where(heads == ROOT, 1.0, shares.max(axis=1))
+
+    def _scaled(self, probabilities: Floats, fitted: Sequence[float]) -> tuple[float, ...]:
+        values = np.clip(probabilities, 0.0, 1.0).tolist()
+        return tuple(calibrated(values, *fitted) if fitted else values)
 
     def state(self) -> State:
         """Return the members' names, the labels, and the weights."""
@@ -136,6 +209,13 @@ class DependencyEnsemble(EnsembleParser):
         return None if found is None else int(found.shape[1])
 
 
+def _right(gold: DepTree, pred: DepTree) -> tuple[Floats, Floats]:
+    """Return, for each EDU, whether its head is right, and its label: 1 or 0."""
+    return (np.array(gold.heads) == np.array(pred.heads)).astype(np.float64), np.array(
+        [float(a == b) for a, b in zip(gold.labels(), pred.labels(), strict=True)]
+    )
+
+
 def arc_classes(doc: Document) -> Ints:
     """Return the class of each EDU: 0 inside a sentence, 1 first of one, 2 of a paragraph."""
     if not doc.edus:
@@ -145,11 +225,22 @@ def arc_classes(doc: Document) -> Ints:
 
 def decode(votes: Floats, decoder: str) -> Ints:
     """Return the heads of the tree with the most votes; rows are EDUs, column 0 is the root."""
+    return eisner(_square(votes)) if decoder == "eisner" else spanning_tree(_square(votes))
+
+
+def _square(votes: Floats) -> Floats:
+    """Return votes as decoders have them: row of the head, column of the dependent."""
     n = len(votes)
     table = np.full((n + 1, n + 1), -np.inf)
     table[:, 1:] = votes.T
     np.fill_diagonal(table, -np.inf)
-    return eisner(table) if decoder == "eisner" else spanning_tree(table)
+    return table
+
+
+def decode_kbest(votes: Floats, decoder: str, k: int) -> list[tuple[Ints, float]]:
+    """Return the heads of the k trees with the most votes, and their votes, best first."""
+    search = eisner_kbest if decoder == "eisner" else kbest_spanning
+    return search(_square(votes), k)
 
 
 def _ballot(member: Parser, doc: Document) -> ArcBallot:

@@ -18,17 +18,19 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.convert import relabel
+from rhetorica.convert import relabel, to_rst
+from rhetorica.cores import side_by_side
 from rhetorica.decode import Chosen, elect, elect_kbest
 from rhetorica.decode import Votes as JoinVotes
 from rhetorica.document import Document
 from rhetorica.errors import Mismatch, ModelError
+from rhetorica.evaluate.reliability import Answers, answers, gather
 from rhetorica.languages import check_language, common_language
-from rhetorica.learn.calibration import fit_platt, log_odds, platt
+from rhetorica.learn.calibration import calibrated, fit_platt, log_odds, platt
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.parsers.ensemble.candidates import Candidates
 from rhetorica.parsers.ensemble.weights import Example, Stacked, Votes, fit_stacked, fit_votes
-from rhetorica.parses import Candidate, Parse, Scores
+from rhetorica.parses import Candidate, Likely, Parse, Scores
 from rhetorica.protocols import Ballot, Parser, Voter
 from rhetorica.relations import relation_set
 from rhetorica.settings import RELATIONS, made, setting
@@ -51,7 +53,10 @@ METHODS: tuple[Method, ...] = get_args(Method)
 Decoder = Literal["eisner", "spanning"]
 MEMBERS = ("neural", "codra", "shift-reduce", "dplp")
 Floats = npt.NDArray[np.float64]
+LONGEST_TOGETHER = 2000
+"""In texts of more EDUs members vote one after another: what each needs for it is large."""
 _LABELS_TRIED = 4
+_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,8 @@ class Settings:
     )
     relations: str = "gum coarse15"
     calibration: tuple[float, ...] = ()
+    label_calibration: tuple[float, ...] = ()
+    tree_calibration: tuple[float, ...] = ()
 
 
 class EnsembleParser(Stored):
@@ -112,7 +119,8 @@ class EnsembleParser(Stored):
 
     def ballots(self, doc: Document) -> list[Ballot]:
         """Return what each member says of a document with EDUs."""
-        return [_ballot(member, doc) for member in self.members_]
+        together = len(doc.edus) <= LONGEST_TOGETHER
+        return side_by_side(lambda one: _ballot(one, doc), self.members_, together=together)
 
     def fit(
         self,
@@ -147,6 +155,7 @@ class EnsembleParser(Stored):
             else fit_votes(examples, self.settings.method)
         )
         self._calibrate(examples)
+        self._calibrate_trees(parses, ballots)
         return self
 
     def _coarse(self) -> Callable[[str], str]:
@@ -168,22 +177,58 @@ class EnsembleParser(Stored):
 
     def _calibrate(self, examples: Sequence[Example]) -> None:
         """Fit how far to trust the ranges that are elected: the best of many promise too much."""
-        evidence, true = [], []
+        evidence: list[float] = []
+        true: list[float] = []
         for one in examples:
             values, labels = self.weights_.judge(one.said, one.doc)
+            chosen = elect(one.said.n_edus, self._votes(one.said, values, labels))
+            rows = one.said.rows(*np.array([(j.start, j.end) for j in chosen]).T)
+            evidence += values[rows].tolist()
             gold = set(map(tuple, one.joins[:, [0, 2]].tolist()))
-            for join in self._elect(one.said, values, labels):
-                evidence.append(values[one.said.rows(*np.array([[join.start], [join.end]]))[0]])
-                true.append(float((join.start, join.end) in gold))
-        fitted = fit_platt(log_odds(np.array(evidence), least=1e-3)[:, None], np.array(true))
-        self.settings = replace(self.settings, calibration=fitted)
+            true += [float((j.start, j.end) in gold) for j in chosen]
+        self.settings = replace(self.settings, calibration=fitted_scale(evidence, true))
 
-    def _elect(self, said: Candidates, values: Floats, labels: Floats) -> list[Chosen]:
-        return elect(said.n_edus, self._votes(said, values, labels))
+    def _calibrate_trees(self, parses: Sequence[Parse], ballots: Sequence[Sequence[Any]]) -> None:
+        """Fit how far to trust labels of ranges that are right, and the trees of k-best lists."""
+        self.settings = replace(self.settings, label_calibration=(), tree_calibration=())
+        coarse = self._coarse()
+        found: list[Answers] = []
+        promises: list[float] = []
+        full: list[float] = []
+        for parse, said in zip(parses, ballots, strict=True):
+            listed = self.decide(parse.document, said, kbest=_LISTED)
+            found.append(answers(parse, listed))
+            gold = _units(relabel(parse.tree, coarse))
+            for one in listed.kbest:
+                right = _units(relabel(to_rst(one.tree), coarse))
+                promises += [one.score] * len(right)
+                full += [float(unit in gold) for unit in right]
+        whole = gather(found)
+        labels = [
+            scale
+            for figure in ("nuclearities", "relations")
+            for scale in fitted_scale(
+                [p for p, _ in whole.get(figure, [])],
+                [float(right) for _, right in whole.get(figure, [])],
+            )
+        ]
+        self.settings = replace(
+            self.settings,
+            label_calibration=tuple(labels),
+            tree_calibration=fitted_scale(promises, full),
+        )
+
+    def _worth(self, values: Floats, labels: Floats) -> Floats:
+        """Return what ranges are worth: their probability, and more where their label is sure."""
+        return np.asarray(values * (1 + self.settings.gain * labels.max(axis=1, initial=0.0)))
+
+    def _promise(self, total: float, n_edus: int) -> float:
+        """Return which share of all that a tree over so many EDUs could be worth it is worth."""
+        return total / ((n_edus - 1) * (1 + self.settings.gain))
 
     def _votes(self, said: Candidates, values: Floats, labels: Floats) -> JoinVotes:
         """Let each range's value fall on its joins, by their shares."""
-        worth = values * (1 + self.settings.gain * labels.max(axis=1, initial=0.0))
+        worth = self._worth(values, labels)
         rows = said.rows(said.joins[:, 0], said.joins[:, 2])
         totals = np.bincount(rows, said.weights, len(said.ranges))
         return JoinVotes.of(said.joins, (worth[rows] * said.weights / totals[rows])[:, None])
@@ -232,15 +277,43 @@ class EnsembleParser(Stored):
         said = Candidates.of(doc, ballots, self.labels_, self._coarse())
         values, labels = self.weights_.judge(said, doc)
         votes = self._votes(said, values, labels)
-        tree, scores = self._labelled(said, elect(n, votes), values, labels, ballots)
+        chosen = elect(n, votes)
+        tree, scores = self._labelled(said, chosen, values, labels, ballots)
         candidates: tuple[Candidate, ...] = ()
         if kbest > 1:
+            scores = replace(scores, labels=self._likely(said, chosen, labels, ballots))
             losses = self._label_losses(said, values, labels)
+            found = elect_kbest(n, votes, kbest, losses)
+            sure = self._trusted([self._promise(total, n) for *_, total in found])
             candidates = tuple(
                 Candidate(self._labelled(said, joins, values, labels, ballots, ranks)[0], score)
-                for joins, ranks, score in elect_kbest(n, votes, kbest, losses)
+                for (joins, ranks, _), score in zip(found, sure, strict=True)
             )
         return Parse(doc, tree, scores, candidates, self._provenance)
+
+    def _trusted(self, promises: Sequence[float]) -> list[float]:
+        """Return which share of their joins (range and label) is right in trees, as expected."""
+        fitted = self.settings.tree_calibration
+        return calibrated(promises, *fitted) if fitted else list(promises)
+
+    def _likely(
+        self,
+        said: Candidates,
+        joins: Sequence[Chosen],
+        labels: Floats,
+        ballots: Sequence[Ballot],
+    ) -> tuple[tuple[Likely, ...], ...]:
+        """Return the likeliest labels of joins, each class by its likeliest relation."""
+        rows = said.rows(np.array([j.start for j in joins]), np.array([j.end for j in joins]))
+        order = np.argsort(-labels[rows], axis=1, kind="stable")[:, :_LABELS_TRIED]
+        found: list[list[Likely]] = [[] for _ in joins]
+        for best in order.T:
+            shares = labels[rows, best].tolist()
+            names = self._relations(joins, best.tolist(), ballots)
+            for at, (number, (name, _)) in enumerate(zip(best.tolist(), names, strict=True)):
+                kind = self.labels_[number].nuclearity
+                found[at].append(Likely(kind, name, round(shares[at], 4)))
+        return tuple(map(tuple, found))
 
     @property
     def _provenance(self) -> dict[str, str]:
@@ -271,25 +344,30 @@ class EnsembleParser(Stored):
         best = order[np.arange(len(rows)), np.array(ranks or [0] * len(rows), dtype=np.int64)]
         kinds, names = np.array(self.labels_).T
         spans = platt(log_odds(values[rows], least=1e-3)[:, None], self.settings.calibration)
-        relations = self._relations(joins, best.tolist(), ballots)
+        named = self._relations(joins, best.tolist(), ballots)
         tree = RSTTree(
             said.n_edus,
             tuple(
                 Join(j.start, j.split, j.end, self.labels_[label].nuclearity, name)
-                for j, label, name in zip(joins, best.tolist(), relations, strict=True)
+                for j, label, (name, _) in zip(joins, best.tolist(), named, strict=True)
             ),
         )
         whole = [j.start == 0 and j.end == said.n_edus for j in joins]
+        nuclearities = np.where(kinds == kinds[best][:, None], shares, 0).sum(axis=1)
+        relations = np.where(names == names[best][:, None], shares, 0).sum(axis=1)
+        relations *= [share for _, share in named]
+        fitted = self.settings.label_calibration
+        scales = (fitted[:2], fitted[2:]) if fitted else ((1.0, 0.0), (1.0, 0.0))
         return tree, Scores(
             spans=tuple(np.where(whole, 1.0, spans).tolist()),
-            nuclearities=tuple(np.where(kinds == kinds[best][:, None], shares, 0).sum(axis=1)),
-            relations=tuple(np.where(names == names[best][:, None], shares, 0).sum(axis=1)),
+            nuclearities=tuple(calibrated(nuclearities.tolist(), *scales[0])),
+            relations=tuple(calibrated(relations.tolist(), *scales[1])),
         )
 
     def _relations(
         self, joins: Sequence[Chosen], best: Sequence[int], ballots: Sequence[Ballot]
-    ) -> list[str]:
-        """Return the relation of each join within its class: the one with the most votes."""
+    ) -> list[tuple[str, float]]:
+        """Return the relation of each join within its class, and its share of the votes there."""
         coarse = self._coarse()
         found: list[dict[str, float]] = [{} for _ in joins]
         for ballot in ballots:
@@ -302,12 +380,16 @@ class EnsembleParser(Stored):
                     if classes[column] == self.labels_[label]:
                         name = ballot.labels[column].relation
                         found[at][name] = found[at].get(name, 0.0) + votes[at, column]
-        return [
-            max(here, key=lambda name: here[name])
-            if here
-            else self.finer_.get(self.labels_[label], self.labels_[label].relation)
-            for here, label in zip(found, best, strict=True)
-        ]
+        named: list[tuple[str, float]] = []
+        for here, label in zip(found, best, strict=True):
+            if here:
+                name = max(here, key=lambda one: here[one])
+                named.append((name, here[name] / sum(here.values())))
+            else:
+                # Nobody tells: the most frequent one, of which no more is known than the class.
+                kind = self.labels_[label]
+                named.append((self.finer_.get(kind, kind.relation), 1.0))
+        return named
 
     @property
     def _size(self) -> int | None:
@@ -334,6 +416,23 @@ class EnsembleParser(Stored):
         kind = Stacked if parser.settings.method == "stacked" else Votes
         parser.weights_ = kind(state.arrays["ranges"], state.arrays["labels"])
         return parser
+
+
+def fitted_scale(probabilities: Sequence[float], true: Sequence[float]) -> tuple[float, float]:
+    """Return slope and bias (on log-odds) under which probabilities mean what they say.
+
+    Too few answers may speak against the order of their probabilities, which must stay: then they
+    are left as they are.
+    """
+    if len(set(true)) != 2:
+        return (1.0, 0.0)
+    odds = log_odds(np.array(probabilities), least=1e-3)[:, None]
+    slope, bias = fit_platt(odds, np.array(true), l2=1e-3)
+    return (slope, bias) if slope > 0 else (1.0, 0.0)
+
+
+def _units(tree: RSTTree) -> set[tuple[int, int, str, str]]:
+    return {(j.start, j.end, j.nuclearity, j.relation) for j in tree.joins}
 
 
 def _ballot(member: Parser, doc: Document) -> Ballot:
