@@ -33,6 +33,7 @@ from rhetorica.parses import Parse, Scores
 from rhetorica.protocols import Parser, Segmenter, TextSegmenter
 from rhetorica.relations import RelationSet, relation_set, relation_set_names
 from rhetorica.segmenters.boundaries import by_layout, cut
+from rhetorica.settings import Member, members_of
 from rhetorica.text import annotate_all
 from rhetorica.text.layout import whole_characters
 from rhetorica.trees import ROOT_RELATION
@@ -536,9 +537,7 @@ def _made(
         wanted["name"] = offer.name
     wanted |= {name: value for name, value in (options or {}).items() if name in offer.options}
     if offer.name == ENSEMBLE:
-        members = [
-            _member(offer, name, model or bank, language, bank) for name, model in shared.members
-        ]
+        members = [_member(offer, one, language, bank) for one in shared.members]
         shared = shared.gather(members)
     return shared.like(**wanted), bank
 
@@ -624,9 +623,11 @@ def _members_models(
     """Return the models of the members of an ensemble, which its own does not hold."""
     if offer.name != ENSEMBLE:
         return []
-    offers = PARSERS if "tree" in offer.gives else SEGMENTERS
-    pairs = [part.strip().partition(":") for part in str(config.settings["members"]).split(",")]
-    return [_chosen(offers[name], model or bank, language)[0] for name, _, model in pairs]
+    recipes = [
+        _member_recipe(offer, one, language, bank)
+        for one in members_of(str(config.settings["members"]))
+    ]
+    return [_chosen(recipe.offers[0], recipe.model, language)[0] for recipe in recipes]
 
 
 def _settled(recipe: Recipe) -> Recipe:
@@ -682,12 +683,26 @@ def _of_language(recipe: Recipe) -> Pipeline:
     return load(recipe)
 
 
-def _member(of: Offer, name: str, model: str, language: str, follow: str) -> Any:
+def load_member(ensemble: str, member: Member, *, language: str = DEFAULT, treebank: str) -> Any:
+    """Return a member of an ensemble of that kind ("parser" or "segmenter"), as its recipe says."""
+    offers = PARSERS if ensemble == "parser" else SEGMENTERS
+    return _member(offers[ENSEMBLE], member, language, treebank)
+
+
+def _member(of: Offer, member: Member, language: str, bank: str) -> Any:
     """Return a member of an ensemble, which follows the same treebank."""
+    recipe = _member_recipe(of, member, language, bank)
+    return _made(recipe.offers[0], recipe.model, language, dict(recipe.options), bank)[0]
+
+
+def _member_recipe(of: Offer, member: Member, language: str, bank: str) -> Recipe:
+    """Return the recipe of a member: its own model, else that of the ensemble's treebank."""
     offers = PARSERS if "tree" in of.gives else SEGMENTERS
-    if name not in offers or name == ENSEMBLE:
-        raise UnknownName("member of an ensemble", name, {*offers} - {ENSEMBLE})
-    return _made(offers[name], model, language, None, follow)[0]
+    if member.name not in offers or member.name == ENSEMBLE:
+        raise UnknownName("member of an ensemble", member.name, {*offers} - {ENSEMBLE})
+    parser, segmenter = (member.name, None) if offers is PARSERS else (None, member.name)
+    model = member.model or bank
+    return Recipe(language, parser, segmenter, model, options=dict(member.options))
 
 
 @cache

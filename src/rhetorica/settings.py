@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from itertools import product
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from rhetorica.errors import RhetoricaError, UnknownName
 
@@ -80,6 +80,35 @@ def made(kind: type[S], settings: S | None, changes: Mapping[str, Any]) -> S:
         for part in value if facts.known else ():
             if part not in facts.known:
                 raise UnknownName(f"name in {name}", part, facts.known)
+    return found
+
+
+class Member(NamedTuple):
+    """Who takes part in an ensemble: a parser or segmenter, its model, options of its recipe."""
+
+    name: str
+    model: str = ""
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+def members_of(text: str) -> list[Member]:
+    """Read the members of an ensemble, with commas between them.
+
+    Each is a name that may have a model, and options as addresses have them. Without a model it is
+    that of the treebank which the ensemble follows.
+
+    >>> members_of("neural, shift-reduce:my_model?beam=8&samples=0")[1]
+    Member(name='shift-reduce', model='my_model', options=(('beam', 8), ('samples', 0)))
+    """
+    found = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        said, _, query = part.partition("?")
+        name, _, model = said.partition(":")
+        options = []
+        for pair in filter(None, query.split("&")):
+            option, _, value = pair.partition("=")
+            options.append((option, int(value) if value.lstrip("-").isdecimal() else value))
+        found.append(Member(name, model, tuple(sorted(options))))
     return found
 
 

@@ -330,7 +330,7 @@ def test_saved_and_loaded_it_decides_the_same(tmp_path: Path) -> None:
         model = EnsembleParser(members="a,b:mine", method=method).gather(voters).fit(parses)
         model.save(tmp_path / method, treebanks=("gum",))
         again = EnsembleParser.load(tmp_path / method)
-        assert again.members == [("a", ""), ("b", "mine")]
+        assert [one[:2] for one in again.members] == [("a", ""), ("b", "mine")]
         assert not list((tmp_path / method).glob("*model*"))
         with pytest.raises(ModelError, match="without members"):
             again(parses[0].document)
@@ -563,3 +563,39 @@ def test_the_tree_with_the_most_votes_of_all(decoder: str) -> None:
             if (decoder == "spanning" or tree.is_projective()) and total > value:
                 best, value = heads, total
         assert tuple(decode(votes, decoder).tolist()) == best
+
+
+def test_members_are_recipes(tmp_path: Path) -> None:
+    from rhetorica import load
+    from rhetorica.pipeline import Recipe, load_member, models_of
+
+    golds = treebank(4)
+    said = [Ballot.of(gold) for gold in golds]
+    wanted = "shift-reduce,shift-reduce?beam=4&samples=0"
+    model = EnsembleParser(members=wanted).fit(golds, ballots=[[one, one] for one in said])
+    model.save(tmp_path / "two", treebanks=("gum",))
+    nlp = load("en", parser="ensemble", model=tmp_path / "two", syntax="spacy")
+    first, second = nlp.parser.members_
+    assert (second.settings.beam, second.settings.samples) == (4, 0)
+    assert (first.settings.beam, first.settings.samples) != (4, 0)
+    assert len(nlp("We stayed at home because it rained. So we read.").tree.joins) == 2
+    recipe = Recipe("en", parser="ensemble", model=str(tmp_path / "two"), syntax="spacy")
+    assert [one.id for one in models_of(recipe)][1:3] == ["shift_reduce_gum"] * 2
+
+    for number, (members, kind, why) in enumerate(
+        [
+            ("shift-reduce,perceptron", UnknownName, "unknown member of an ensemble 'perceptron'"),
+            ("ensemble", UnknownName, "unknown member of an ensemble 'ensemble'"),
+            ("codra:nowhere", ModelError, "nowhere"),
+            ("shift-reduce?width=3", UnknownName, "unknown option of shift-reduce 'width'"),
+        ]
+    ):
+        for member in EnsembleParser(members=members).members[-1:]:
+            with pytest.raises(kind, match=why):
+                load_member("parser", member, treebank="gum")
+        count = len(EnsembleParser(members=members).members)
+        bad = EnsembleParser(members=members).fit(golds, ballots=[[one] * count for one in said])
+        folder = tmp_path / f"bad{number}"
+        bad.save(folder, treebanks=("gum",))
+        with pytest.raises(kind, match=why):
+            load("en", parser="ensemble", model=folder)

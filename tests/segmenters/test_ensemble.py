@@ -67,7 +67,7 @@ def test_saved_and_loaded_it_says_the_same(tmp_path: Path) -> None:
     model = EnsembleSegmenter(members="a,b:mine").gather(voters).fit(docs)
     model.save(tmp_path, treebanks=("gum",))
     again = EnsembleSegmenter.load(tmp_path)
-    assert again.members == [("a", ""), ("b", "mine")]
+    assert [one[:2] for one in again.members] == [("a", ""), ("b", "mine")]
     assert again.threshold == model.threshold
     with pytest.raises(ModelError, match="without members"):
         again.boundaries(docs[0])

@@ -10,10 +10,11 @@ from rhetorica.document import Document
 from rhetorica.evaluate import Key, Report
 from rhetorica.parsers.ensemble.parser import METHODS, Decoder, Settings
 from rhetorica.parses import Parse
-from rhetorica.pipeline import load_parser
+from rhetorica.pipeline import load
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.reproduce.tables import NAMES, cells, signature, table
 from rhetorica.segmenters.ensemble import Settings as SegmenterSettings
+from rhetorica.settings import members_of
 from rhetorica.train.ensemble import (
     Heard,
     gathered,
@@ -36,11 +37,10 @@ def ensemble_tables(
     settings = replace(settings or Settings(), relations=named_set)
     heard = hear(treebank, named(settings.members), syntax=settings.syntax, tell=tell)
     tell(Event("members alone"))
+    voters = gathered(heard.names, treebank.name)
     alone = {
-        name: treebank.score(
-            [load_parser(*_model(name, treebank))(gold.document) for gold in heard.golds]
-        )
-        for name in heard.names
+        name: treebank.score([parser(gold.document) for gold in heard.golds])
+        for name, parser in zip(heard.names, voters.members_, strict=True)
     }
     best = treebank.score(honest_parses(heard, settings))
     rows = [[f"`{name}`", "alone", cells(report)] for name, report in alone.items()]
@@ -104,11 +104,6 @@ def _arcs(treebank: Treebank, found: Sequence[Parse]) -> list[str]:
     ]
 
 
-def _model(name: str, treebank: Treebank) -> tuple[str, str]:
-    parser, _, model = name.partition(":")
-    return parser, model or treebank.name
-
-
 def _others(
     treebank: Treebank, heard: Heard, settings: Settings, tell: Tell
 ) -> Iterator[tuple[str, str, Report]]:
@@ -126,7 +121,9 @@ def _others(
 
 def _raw(treebank: Treebank, heard: Heard, settings: Settings) -> str:
     """Score from raw text: segmenter and parser by the weights of the other half."""
-    cutting = SegmenterSettings(syntax=settings.syntax)
+    # The neural model that votes is the one that cuts, whatever else is installed.
+    neural = next((name for name in heard.names if name.startswith("neural")), "neural")
+    cutting = SegmenterSettings(members=f"crf,{neural}", syntax=settings.syntax)
     docs, evidence = segment_evidence(treebank, cutting)
     segmented = honest_segments(docs, evidence, cutting)
     members = gathered(heard.names, treebank.name)
@@ -136,9 +133,15 @@ def _raw(treebank: Treebank, heard: Heard, settings: Settings) -> str:
         for one, model in zip(segmented, models, strict=True)
     )
     first = heard.names[0]
-    parser = load_parser(*_model(first, treebank))
+    (about,) = members_of(first)
+    single = load(
+        docs[0].language,
+        parser=about.name,
+        model=about.model or treebank.name,
+        **dict(about.options),
+    )
     alone = treebank.score(
-        parser(Document(doc.text, id=doc.id, language=doc.language)) for doc in docs
+        single.pipe([Document(doc.text, id=doc.id, language=doc.language) for doc in docs])
     )
     starts = [100 * r["segmentation", "all", "starts"].f1 for r in (alone, together)]
     rows = [

@@ -23,7 +23,7 @@ from rhetorica.learn.logistic import fit_logistic
 from rhetorica.models.store import Config, State, Stored
 from rhetorica.protocols import Segmenter
 from rhetorica.segmenters.boundaries import gold_starts
-from rhetorica.settings import made, plain, setting
+from rhetorica.settings import Member, made, members_of, plain, setting
 
 Floats = npt.NDArray[np.float64]
 _SURE = 1e-3
@@ -52,11 +52,9 @@ class EnsembleSegmenter(Stored):
         self.members_: tuple[Segmenter, ...] = ()
 
     @property
-    def members(self) -> list[tuple[str, str]]:
-        """The names of the members and of their models ("" for the treebank's)."""
-        parts = [part.strip() for part in self.settings.members.split(",") if part.strip()]
-        pairs = [part.partition(":") for part in parts]
-        return [(name, model) for name, _, model in pairs]
+    def members(self) -> list[Member]:
+        """The members by name, with their models ("" for the treebank's) and options."""
+        return members_of(self.settings.members)
 
     def gather(self, members: Sequence[Segmenter]) -> EnsembleSegmenter:
         """Return an ensemble of these segmenters with the same weights."""

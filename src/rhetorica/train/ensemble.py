@@ -24,7 +24,7 @@ from rhetorica.languages import DEFAULT, common_language
 from rhetorica.parsers.ensemble.dependencies import DependencyEnsemble
 from rhetorica.parsers.ensemble.parser import EnsembleParser, Settings
 from rhetorica.parses import Parse
-from rhetorica.pipeline import load_parser, load_segmenter, load_syntax
+from rhetorica.pipeline import load_member, load_syntax
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.segmenters.boundaries import cut
 from rhetorica.segmenters.ensemble import EnsembleSegmenter
@@ -96,11 +96,9 @@ def gathered(
 ) -> EnsembleParser:
     """Return an ensemble without weights whose members are loaded."""
     empty = made(members=",".join(names))
-    members = [
-        load_parser(name, model or bank, language=language, treebank=bank)
-        for name, model in empty.members
-    ]
-    return empty.gather(members)
+    return empty.gather(
+        [load_member("parser", one, language=language, treebank=bank) for one in empty.members]
+    )
 
 
 def halves(count: int) -> list[tuple[list[int], list[int]]]:
@@ -164,11 +162,12 @@ def segment_evidence(
     docs = [parse.document for parse in _annotated(treebank, settings.syntax)]
     empty = EnsembleSegmenter(settings)
     language = common_language(docs)
-    members = [
-        load_segmenter(name, model or treebank.name, language=language, treebank=treebank.name)
-        for name, model in empty.members
-    ]
-    together = empty.gather(members)
+    together = empty.gather(
+        [
+            load_member("segmenter", one, language=language, treebank=treebank.name)
+            for one in empty.members
+        ]
+    )
     return docs, [together.evidence(replace(doc, edus=())) for doc in docs]
 
 

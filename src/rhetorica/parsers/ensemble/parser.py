@@ -33,7 +33,7 @@ from rhetorica.parsers.ensemble.weights import Example, Stacked, Votes, fit_stac
 from rhetorica.parses import Candidate, Likely, Parse, Scores
 from rhetorica.protocols import Ballot, Parser, Voter
 from rhetorica.relations import relation_set
-from rhetorica.settings import RELATIONS, made, setting
+from rhetorica.settings import RELATIONS, Member, made, members_of, setting
 from rhetorica.trees import Join, Label, RSTTree
 
 Method = Literal[
@@ -65,7 +65,7 @@ class Settings:
 
     members: str = setting(
         ",".join(MEMBERS),
-        "Parsers that vote, with commas; one may have a model, `codra:my_model`.",
+        "Parsers that vote, with commas; one may have a model and options, `dplp:mine?beam=8`.",
     )
     method: Method = setting(
         "stacked",
@@ -98,11 +98,9 @@ class EnsembleParser(Stored):
         self.members_: tuple[Parser, ...] = ()
 
     @property
-    def members(self) -> list[tuple[str, str]]:
-        """The names of the members' parsers and models ("" for the treebank's)."""
-        parts = [part.strip() for part in self.settings.members.split(",") if part.strip()]
-        pairs = [part.partition(":") for part in parts]
-        return [(parser, model) for parser, _, model in pairs]
+    def members(self) -> list[Member]:
+        """The members by name, with their models ("" for the treebank's) and options."""
+        return members_of(self.settings.members)
 
     def gather(self, members: Sequence[Parser]) -> EnsembleParser:
         """Return an ensemble of these parsers with the same weights, which it shares."""
