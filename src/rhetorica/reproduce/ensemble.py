@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from rhetorica.convert import relabel, to_rst
 from rhetorica.document import Document
 from rhetorica.evaluate import Key, Report
+from rhetorica.evaluate.reliability import Answers, answers, calibration_error, curve, gather
 from rhetorica.parsers.ensemble.parser import METHODS, Decoder, Settings
 from rhetorica.parses import Parse
 from rhetorica.pipeline import load
@@ -26,6 +28,10 @@ from rhetorica.train.ensemble import (
     segment_evidence,
 )
 from rhetorica.train.treebank import Treebank
+from rhetorica.trees import RSTTree
+
+LISTED = 5
+"""How long the k-best lists are whose scores are judged."""
 
 
 def ensemble_tables(
@@ -38,11 +44,13 @@ def ensemble_tables(
     heard = hear(treebank, named(settings.members), syntax=settings.syntax, tell=tell)
     tell(Event("members alone"))
     voters = gathered(heard.names, treebank.name)
-    alone = {
-        name: treebank.score([parser(gold.document) for gold in heard.golds])
+    theirs = {
+        name: [parser(gold.document) for gold in heard.golds]
         for name, parser in zip(heard.names, voters.members_, strict=True)
     }
-    best = treebank.score(honest_parses(heard, settings))
+    alone = {name: treebank.score(parses) for name, parses in theirs.items()}
+    ours = honest_parses(heard, settings, kbest=LISTED)
+    best = treebank.score(ours)
     rows = [[f"`{name}`", "alone", cells(report)] for name, report in alone.items()]
     rows.append(["all", settings.method, cells(best)])
     for without, how, report in _others(treebank, heard, settings, tell):
@@ -58,7 +66,12 @@ def ensemble_tables(
         )
     ]
     tell(Event("from raw text"))
-    return "\n".join([*parts, _raw(treebank, heard, settings)])
+    raw, *cuts = _raw(treebank, heard, settings)
+    sure = {
+        f"`{first}`, alone": _answers(heard.golds, theirs[first], cuts[0]),
+        "all": _answers(heard.golds, ours, cuts[1]) | {"k-best": _listed(treebank, heard, ours)},
+    }
+    return "\n".join([*parts, raw, _reliability(sure)])
 
 
 def dependency_tables(
@@ -119,8 +132,13 @@ def _others(
             yield "all", method, treebank.score(honest_parses(heard, other))
 
 
-def _raw(treebank: Treebank, heard: Heard, settings: Settings) -> str:
-    """Score from raw text: segmenter and parser by the weights of the other half."""
+def _raw(
+    treebank: Treebank, heard: Heard, settings: Settings
+) -> tuple[str, list[Parse], list[Parse]]:
+    """Score from raw text: segmenter and parser by the weights of the other half.
+
+    Also returned is how the first member cuts, and how the ensemble does.
+    """
     # The neural model that votes is the one that cuts, whatever else is installed.
     neural = next((name for name in heard.names if name.startswith("neural")), "neural")
     cutting = SegmenterSettings(members=f"crf,{neural}", syntax=settings.syntax)
@@ -140,20 +158,69 @@ def _raw(treebank: Treebank, heard: Heard, settings: Settings) -> str:
         model=about.model or treebank.name,
         **dict(about.options),
     )
-    alone = treebank.score(
-        single.pipe([Document(doc.text, id=doc.id, language=doc.language) for doc in docs])
-    )
+    texts = [Document(doc.text, id=doc.id, language=doc.language) for doc in docs]
+    theirs = list(single.pipe(texts))
+    alone = treebank.score(theirs)
     starts = [100 * r["segmentation", "all", "starts"].f1 for r in (alone, together)]
     rows = [
         [f"`{first}`, alone", f"{starts[0]:.2f}", cells(alone)],
         ["all", f"{starts[1]:.2f}", cells(together)],
     ]
-    return table(
+    shown = table(
         f"**Raw text**, dev in halves (EDU starts; {NAMES})",
         ["members", "EDUs", "dev"],
         rows,
         _gains(together, alone, first),
         signature(together),
+    )
+    return shown, theirs, segmented
+
+
+def _answers(golds: Sequence[Parse], preds: Sequence[Parse], cuts: Sequence[Parse]) -> Answers:
+    """Return what was said with which probability, and whether it was right.
+
+    ``preds`` have gold EDUs, ``cuts`` are of raw text.
+    """
+    pairs = zip(golds, preds, strict=True), zip(golds, cuts, strict=True)
+    given, raw = (gather(answers(gold, pred) for gold, pred in pair) for pair in pairs)
+    return {**given, "boundaries": raw.get("boundaries", [])}
+
+
+def _listed(treebank: Treebank, heard: Heard, preds: Sequence[Parse]) -> list[tuple[float, bool]]:
+    """Return the score of each tree of k-best lists once for each join, and whether that is right.
+
+    A join is right with its range, nuclearity and class of relations.
+    """
+    coarse = treebank.relations.coarse
+    found: list[tuple[float, bool]] = []
+    for gold, pred in zip(heard.golds, preds, strict=True):
+        right = _units(relabel(gold.tree, coarse))
+        for one in pred.kbest:
+            found += [(one.score, u in right) for u in _units(relabel(to_rst(one.tree), coarse))]
+    return found
+
+
+def _units(tree: RSTTree) -> set[tuple[int, int, str, str]]:
+    return {(j.start, j.end, j.nuclearity, j.relation) for j in tree.joins}
+
+
+def _reliability(sure: Mapping[str, Answers]) -> str:
+    figures = ("boundaries", "spans", "nuclearities", "relations", "k-best")
+    rows = [
+        [
+            name,
+            *(
+                f"{calibration_error(curve(found[figure])):.3f}" if found.get(figure) else ""
+                for figure in figures
+            ),
+        ]
+        for name, found in sure.items()
+    ]
+    return table(
+        "**Reliability**: expected calibration error, dev in halves; boundaries from raw text, the "
+        "rest with gold EDUs",
+        ["members", *figures],
+        rows,
     )
 
 

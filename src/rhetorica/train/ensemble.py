@@ -122,12 +122,12 @@ def honest_ensembles(heard: Heard, settings: Settings) -> list[EnsembleParser]:
     return [found[at] for at in range(len(heard.golds))]
 
 
-def honest_parses(heard: Heard, settings: Settings) -> list[Parse]:
+def honest_parses(heard: Heard, settings: Settings, *, kbest: int = 1) -> list[Parse]:
     """Parse each document with weights that were learned from the other half."""
     ballots = heard.of(named(settings.members))
     models = honest_ensembles(heard, settings)
     return [
-        model.decide(gold.document, said)
+        model.decide(gold.document, said, kbest=kbest)
         for model, gold, said in zip(models, heard.golds, ballots, strict=True)
     ]
 

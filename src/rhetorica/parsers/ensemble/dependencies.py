@@ -31,7 +31,11 @@ from rhetorica.parsers.ensemble.parser import (
     fitted_scale,
     parsed_by,
 )
-from rhetorica.parsers.ensemble.weights import fit_exponents, member_weights
+from rhetorica.parsers.ensemble.weights import (
+    WITHOUT_CLASSES,
+    fit_exponents,
+    member_weights,
+)
 from rhetorica.parses import Candidate, Parse, Scores
 from rhetorica.protocols import ArcBallot, ArcVoter, Parser
 from rhetorica.settings import RELATIONS, made
@@ -365,8 +369,7 @@ def _fit_votes(
         found = np.zeros((ARC_CLASSES, heads.shape[1]))
         for number in range(ARC_CLASSES):
             here = use & (classes == number)
-            # Reparsing knows no classes.
-            here = use if method == "reparsing" or here.sum() < _FEWEST else here
+            here = use if method in WITHOUT_CLASSES or here.sum() < _FEWEST else here
             table = experts.Table(symbols[here][:, None, :], truth[here][:, None])
             found[number] = member_weights(table, method)
         tables.append(found)

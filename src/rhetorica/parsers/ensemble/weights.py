@@ -38,6 +38,8 @@ Ints = npt.NDArray[np.int64]
 LONG = 100
 """Documents with more EDUs are long."""
 SPLIT_CLASSES = 6
+WITHOUT_CLASSES = ("reparsing", "SLE", "Best", "Majority")
+"""Ways of learning that have one weight a member, wherever it is."""
 _SMOOTH = 0.01
 _PRIOR = 0.3
 _SURE = 0.004
@@ -147,8 +149,7 @@ def fit_votes(examples: Sequence[Example], method: str) -> Votes:
         found = np.zeros((SPLIT_CLASSES, members))
         for number in range(SPLIT_CLASSES):
             here = classes == number
-            # Reparsing knows no classes.
-            table = whole[here] if here.any() and method != "reparsing" else whole
+            table = whole[here] if here.any() and method not in WITHOUT_CLASSES else whole
             found[number] = member_weights(table, method)
         tables.append(found)
     return Votes(*tables)
