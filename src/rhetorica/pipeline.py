@@ -319,6 +319,8 @@ class Pipeline:
             return ()
         offer = PARSERS[cast(str, self.recipe.parser)]
         config, bank = _chosen(offer, self.recipe.model, self._language)
+        if config.settings.get("arcs"):  # an ensemble of dependency parsers
+            return tuple(sorted({label.relation for label in config.labels}))
         models = [config, *_members_models(offer, config, bank, self._language)]
         if offer.name == ENSEMBLE:
             # Classes are voted for; members that know more give the relation within one.

@@ -487,7 +487,7 @@ def test_an_ensemble_of_dependency_parsers(method: str, tmp_path: Path) -> None:
     if method in ("stacked", "reparsing", "MVote"):
         assert right(found) > alone + 0.02
     assert all(0 <= p <= 1.0001 for parse in found for p in parse.scores.heads)
-    ensemble.save(tmp_path / "arcs")
+    ensemble.save(tmp_path / "arcs", treebanks=("scidtb",))
     again = EnsembleParser.load(tmp_path / "arcs")
     assert isinstance(again, DependencyEnsemble)
     again = again.gather(members)
@@ -599,3 +599,14 @@ def test_members_are_recipes(tmp_path: Path) -> None:
         bad.save(folder, treebanks=("gum",))
         with pytest.raises(kind, match=why):
             load("en", parser="ensemble", model=folder)
+
+
+def test_labels_of_an_ensemble_of_dependencies_are_its_own(tmp_path: Path) -> None:
+    from rhetorica import load
+
+    golds = arc_corpus(np.random.default_rng(3))
+    said = [[ArcBallot.of(gold)] for gold in golds]
+    model = DependencyEnsemble(members="li2014", relations="scidtb fine")
+    model.fit(golds, ballots=said).save(tmp_path / "arcs", treebanks=("scidtb",))
+    nlp = load("en", parser="ensemble", model=tmp_path / "arcs", syntax="spacy")
+    assert nlp.labels == tuple(sorted(NAMES))

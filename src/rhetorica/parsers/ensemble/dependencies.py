@@ -19,6 +19,7 @@ from rhetorica.cores import side_by_side
 from rhetorica.decode import eisner, eisner_kbest, kbest_spanning, spanning_tree
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
+from rhetorica.languages import common_language
 from rhetorica.learn import experts
 from rhetorica.learn.calibration import calibrated
 from rhetorica.learn.links import log_softmax
@@ -79,6 +80,7 @@ class DependencyEnsemble(EnsembleParser):
         self, parses: Sequence[Parse], *, ballots: Sequence[Sequence[ArcBallot]] | None = None
     ) -> DependencyEnsemble:
         """Learn weights from gold analyses of documents that no member was trained on."""
+        self.language = common_language(parse.document for parse in parses)
         if ballots is None:
             ballots = [self.ballots(parse.document) for parse in parses]
         trees = [to_dependencies(parse.source or parse.tree) for parse in parses]
