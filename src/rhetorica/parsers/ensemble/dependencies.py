@@ -261,8 +261,10 @@ def _log_heads(said: Sequence[ArcBallot]) -> Floats:
 
 
 def _mixed_heads(said: Sequence[ArcBallot], weights: Floats) -> Floats:
-    mixed = np.einsum("nmh,nm->nh", _log_heads(said), weights)
-    n = len(mixed)
+    n = len(weights)
+    mixed = np.zeros((n, n + 1))
+    for m, ballot in enumerate(said):  # one at a time: tables of all pairs of EDUs are large
+        mixed += np.log(ballot.heads + _SMOOTH) * weights[:, m, None]
     mixed[np.arange(n), np.arange(1, n + 1)] = -np.inf
     return np.asarray(np.exp(log_softmax(mixed)))
 
