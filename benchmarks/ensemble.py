@@ -15,12 +15,16 @@ from __future__ import annotations
 import argparse
 import resource
 import time
+from contextlib import AbstractContextManager
 from itertools import cycle
 from pathlib import Path
+from typing import cast
+from unittest.mock import patch
 
 from rhetorica import Document, cores, load
 from rhetorica.corpora import read_corpus
 from rhetorica.kernels import numeric_threads
+from rhetorica.parsers.ensemble import EnsembleParser
 from rhetorica.pipeline import Pipeline
 
 _WARM = "It rained. We left early because it was wet, and nobody was sad."
@@ -37,26 +41,31 @@ def main() -> None:
     arguments.add_argument("--long", type=int, default=0, help="words of one long document")
     arguments.add_argument("--threads", type=int, default=0)
     options = arguments.parse_args()
-    cores.free = lambda: 1  # CPU-seconds of one core
     golds = list(read_corpus(options.corpus, options.folder, options.split))
     language = golds[0].document.language
     model = options.model or options.corpus
     nlp = load(language, parser="ensemble", model=model)
     nlp(_WARM)
     texts = [gold.document.text for gold in golds]
-    if options.long:
-        _long(nlp, texts, options.long)
-    elif options.threads:
-        _threads(nlp, texts[: options.documents], options.threads)
-    else:
-        _members(nlp, texts[: options.documents])
+    with _on(1):  # CPU-seconds are those of one core
+        if options.long:
+            _long(nlp, texts, options.long)
+        elif options.threads:
+            _threads(nlp, texts[: options.documents], options.threads)
+        else:
+            _members(nlp, texts[: options.documents])
+
+
+def _on(count: int) -> AbstractContextManager[object]:
+    """Let an ensemble see so many cores that are free."""
+    return patch.object(cores, "free", lambda: count)
 
 
 def _members(nlp: Pipeline, texts: list[str]) -> None:
     """Print what the ensemble costs, and what its members cost alone."""
     words = sum(len(text.split()) for text in texts)
     rows = {"ensemble": _seconds(nlp, texts)}
-    for member in nlp.parser.members_:  # type: ignore[union-attr]
+    for member in cast(EnsembleParser, nlp.parser).members_:
         alone = Pipeline(nlp.recipe, member, nlp.segmenter, nlp.syntax)
         alone(_WARM)
         rows[f"{member.name}, alone"] = _seconds(alone, texts)
@@ -105,12 +114,10 @@ def _threads(nlp: Pipeline, texts: list[str], threads: int) -> None:
     for text in texts:
         doc = nlp(text).document  # leaves the encoder's states behind, as on the way to the votes
         for count in found:
-            cores.free = lambda count=count: count
             start = time.perf_counter()
-            with numeric_threads(1):
-                nlp.parser.ballots(doc)  # type: ignore[union-attr]
+            with _on(count), numeric_threads(1):
+                cast(EnsembleParser, nlp.parser).ballots(doc)
             found[count] += time.perf_counter() - start
-        cores.free = lambda: 1
     print("| threads | seconds |\n|---|---|")
     for count, seconds in found.items():
         print(f"| {count} | {seconds:.2f} |")

@@ -702,7 +702,8 @@ def _member_recipe(of: Offer, member: Member, language: str, bank: str) -> Recip
     offers = PARSERS if "tree" in of.gives else SEGMENTERS
     if member.name not in offers or member.name == ENSEMBLE:
         raise UnknownName("member of an ensemble", member.name, {*offers} - {ENSEMBLE})
-    parser, segmenter = (member.name, None) if offers is PARSERS else (None, member.name)
+    parser = member.name if offers is PARSERS else None
+    segmenter = None if offers is PARSERS else member.name
     model = member.model or bank
     return Recipe(language, parser, segmenter, model, options=dict(member.options))
 
