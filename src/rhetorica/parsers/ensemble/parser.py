@@ -222,7 +222,7 @@ class EnsembleParser(Stored):
 
     def _promise(self, total: float, n_edus: int) -> float:
         """Return which share of all that a tree over so many EDUs could be worth it is worth."""
-        return total / ((n_edus - 1) * (1 + self.settings.gain))
+        return total / ((n_edus - 1) * (1 + float(self.settings.gain)))
 
     def _votes(self, said: Candidates, values: Floats, labels: Floats) -> JoinVotes:
         """Let each range's value fall on its joins, by their shares."""
