@@ -123,6 +123,18 @@ def test_marks_go_with_their_words() -> None:
     assert cut("我们走了，因为下雨。", ["因"]) == ["我们走了，", "因为下雨。"]
 
 
+def test_marks_of_chinese() -> None:
+    assert cut("他带了水——天很热。", ["天"]) == ["他带了水", "——天很热。"]
+    assert cut("他带了水——天很热。") == ["他带了水", "——天很热。"]
+    assert cut("他说：\n——走吧。", ["走"]) == ["他说：", "——走吧。"]
+    assert cut("他走了（天黑了）才回来。", ["天"]) == ["他走了", "（天黑了）才回来。"]
+    assert cut("“天黑了。”他说。", ["”"]) == ["“天黑了。”", "他说。"]
+    assert cut("天黑了（很晚）。", ["）", "。"]) == ["天黑了（很晚）。"]
+    # Ranges, and the dashes of other languages, are left to the model.
+    for text in ("从1999——2003年。", "Mr. D—— left.", "走——", "走——！"):
+        assert cut(text) == [text]
+
+
 def test_quoted_lines_that_run_on() -> None:
     text = "> The train had\n> broken down when\n> we came."
     assert cut(text) == [text]

@@ -2,7 +2,8 @@
 
 Encoders know little of layout: their corpora have lost the marks of list items, the names before
 turns, the bars of tables. What a line's look makes sure is decided here; all else is left to the
-model. The English of the words does not matter.
+model. The English of the words does not matter; Chinese marks, which stand without spaces, have
+rules of their own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.languages.chinese import HAN
 from rhetorica.text.layout import plain_newlines
 
 Bools = npt.NDArray[np.bool_]
@@ -23,6 +25,13 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[Any]
 
 _OPENING = frozenset("([{\"'“‘«*_")
+_WIDE_OPENING = frozenset("（［｛《〈【〔「『")
+_WIDE_CLOSING = frozenset("）］｝》〉】〕」』、，。；：！？")
+_DASH = re.compile(
+    rf"(?:^|(?<=[{HAN}）］》】」』”’。，；：！？]))[^\S\n]*(?P<dash>[—―─]{{2,}})[^\S\n]*(?=[\w（《「『“‘])",
+    re.MULTILINE,
+)
+"""The dash of Chinese, two characters wide. In GCDT's train part a unit begins with every one."""
 _SURE = "•·‣▪◦●○"
 _ITEM = re.compile(
     rf"(?:(?P<sure>[{_SURE}]|\[\d{{1,3}}\])|(?P<heading>\#{{1,6}})|(?P<sign>[-*–—+])"
@@ -161,10 +170,12 @@ def mend_starts(starts: Bools, offsets: Ints, text: str) -> None:
     """Let EDUs begin where the layout makes it sure, and not where it cannot be.
 
     ``starts`` tells of each piece of text, by its offset, whether an EDU begins there; it is
-    changed in place. An opening quotation mark, bracket or star goes with the word after it, and
-    what has neither letter nor digit with what is before, or on a new line with what follows.
+    changed in place. An opening quotation mark, bracket or star goes with the word after it, as
+    does the dash of Chinese, a closing mark of Chinese with what is before, and what has neither
+    letter nor digit with what is before, or on a new line with what follows.
     """
     cues = line_cues(text)
+    _mend_wide_marks(starts, offsets, text)
     for first, last in cues.whole:
         inside = slice(*np.searchsorted(offsets, [first, last + 1]))
         if starts[inside].any():
@@ -185,8 +196,36 @@ def mend_starts(starts: Bools, offsets: Ints, text: str) -> None:
     _join_wordless(starts, offsets, text)
 
 
+def _mend_wide_marks(starts: Bools, offsets: Ints, text: str) -> None:
+    """Let no EDU begin with a closing mark of Chinese, and one with each of its dashes."""
+    for place in np.flatnonzero(starts).tolist():
+        after = place
+        while after and after < len(offsets) and _closes(text, int(offsets[after])):
+            after += 1
+        if after > place:
+            starts[place:after] = False
+            if after < len(offsets):
+                starts[after] = True
+    for match in _DASH.finditer(text):
+        first, last = np.searchsorted(offsets, [match.start("dash"), match.end() + 1]).tolist()
+        if first < len(offsets) and offsets[first] == match.start("dash"):
+            starts[first:last] = False
+            starts[first] = True
+
+
+def _closes(text: str, start: int) -> bool:
+    """Tell whether a closing mark of Chinese stands here, right after something."""
+    before, mark = text[start - 1 : start + 1]
+    if before.isspace():
+        return False
+    # The curly marks are those of English, too, where they may be apostrophes.
+    return mark in _WIDE_CLOSING or (mark in "”’" and not before.isascii())
+
+
 def _opens(text: str, start: int, after: int) -> bool:
     """Tell whether what starts here is an opening mark right before the next piece."""
+    if after == start + 1 and text[start] in _WIDE_OPENING:
+        return True
     alone = start == 0 or text[start - 1].isspace() or text[start - 1] in _OPENING
     return text[start] in _OPENING and alone and after == start + 1
 
