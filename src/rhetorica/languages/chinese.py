@@ -19,20 +19,25 @@ _HAN = re.compile(f"[{HAN}]")
 _KANA = re.compile("[\u3040-\u30ff]")
 _ENOUGH = 4
 """Different characters; a name or a quoted word in another language has fewer."""
+_LETTERS = 1.5
+"""Characters of a Chinese word, on average: so many weigh as much as a word of another language."""
+_OTHER = re.compile(rf"(?:(?![{HAN}])[^\W\d_])+")
 _WORD = re.compile(rf"[{HAN}]|(?:(?![{HAN}])\w)+|[^\w\s]")
 _END = re.compile(r"[。！？!?]+[”’」』）)】\"']*|…{2,}[”’」』]*|\.(?=\s|$)")
 
 
 def looks_chinese(text: str) -> bool:
-    """Tell whether most letters of a text are Chinese characters (and none are Japanese kana).
+    """Tell whether most words of a text are in Chinese characters (and none in Japanese kana).
 
     >>> looks_chinese("昨天下雨了，所以我们没有出门。"), looks_chinese("It rained in 北京.")
     (True, False)
+    >>> looks_chinese("我们用 Python 写了一个 parser，它很快。")
+    True
     """
     start = text[:2000]
     found = _HAN.findall(start)
-    letters = sum(character.isalpha() for character in start)
-    return len(set(found)) >= _ENOUGH and 2 * len(found) > letters and not _KANA.search(start)
+    others = len(_OTHER.findall(start))
+    return len(set(found)) >= _ENOUGH and len(found) > _LETTERS * others and not _KANA.search(start)
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
@@ -94,6 +99,22 @@ def chunk(tags: Sequence[str]) -> list[str]:
     return result
 
 
+_CONNECTIVES = {
+    "causal explanation evaluation": "因此 所以",
+    "causal explanation": "因为 因為 是因为 是因為",
+    "causal": "因而",
+    "causal joint": "于是 於是",
+    "adversative": "但 但是 可是 然而 不过 不過",
+    "joint": "而且 并且 並且 然后 然後",
+    "explanation elaboration": "例如 比如",
+}
+_CLASSES_OF = {
+    word: tuple(classes.split())
+    for classes, words in _CONNECTIVES.items()
+    for word in words.split()
+}
+
+
 CHINESE = Language(
     code="zh",
     name="Chinese",
@@ -138,4 +159,5 @@ CHINESE = Language(
     opening=frozenset("（([{《〈【「『"),
     closing=frozenset("）)]}》〉】」』"),
     quotes=frozenset('"“”‘’「」『』'),
+    connectives=_CLASSES_OF,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from rhetorica.document import Document
@@ -52,7 +52,9 @@ class Language:
     Words are in lower case: ``subordinators`` and ``coordinators`` join clauses, ``pronouns`` can
     be subjects that refer back, ``light`` are content words so common that two units which share
     them have nothing in common. Marks: ``marks`` say how a unit ends, ``separators`` part the
-    clauses of a sentence, ``strong`` ones nearly always; then brackets and quotes.
+    clauses of a sentence, ``strong`` ones nearly always; then brackets and quotes. ``connectives``
+    tell, of a word that a unit begins with, to which classes of relations it then belongs with what
+    is before; only words that leave little doubt.
     """
 
     code: str
@@ -70,3 +72,4 @@ class Language:
     opening: Words
     closing: Words
     quotes: Words
+    connectives: dict[str, tuple[str, ...]] = field(default_factory=dict, hash=False)

@@ -22,6 +22,7 @@ from rhetorica.errors import UnknownName
 from rhetorica.languages import check_language, settle
 from rhetorica.learn.calibration import calibrated
 from rhetorica.models.store import State, Stored
+from rhetorica.parsers.neural.connectives import Connectives
 from rhetorica.parsers.neural.decode import EXACT, ScoredJoin, decode, decode_kbest, posteriors
 from rhetorica.parsers.neural.network import Floats, Network, Spans
 from rhetorica.parsers.neural.units import Units
@@ -244,7 +245,9 @@ class NeuralParser(Stored):
     ) -> Parse:
         spans = self.network.spans(edus, units)
         joins = decode(len(units), spans.splits, _levels(units))
-        tree, nuclearities, relations, labels = self._label(joins, spans, len(units), kbest)
+        labels = [Label(*label) for label in self.network.config.joins]
+        said = Connectives(doc, labels)
+        tree, nuclearities, relations, likely = self._label(joins, spans, said, len(units), kbest)
         heads, arcs = self._arc_scores(tree, relations, units, edus)
         scores = Scores(
             boundaries,
@@ -253,11 +256,12 @@ class NeuralParser(Stored):
             self._scaled("spans", [join.probability for join in joins]),
             self._scaled("nuclearities", nuclearities),
             self._scaled("relations", relations),
-            labels,
+            likely,
         )
         others = decode_kbest(len(units), spans.splits, kbest) if kbest > 1 else []
         candidates = tuple(
-            Candidate(self._label(found, spans, len(units))[0], score) for found, score in others
+            Candidate(self._label(found, spans, said, len(units))[0], score)
+            for found, score in others
         )
         return Parse(doc, tree, scores, candidates, self._provenance)
 
@@ -267,7 +271,12 @@ class NeuralParser(Stored):
         return tuple(calibrated(probabilities, *scale) if scale else probabilities)
 
     def _label(
-        self, joins: Sequence[ScoredJoin], spans: Spans, n_edus: int, kbest: int = 1
+        self,
+        joins: Sequence[ScoredJoin],
+        spans: Spans,
+        said: Connectives,
+        n_edus: int,
+        kbest: int = 1,
     ) -> tuple[RSTTree, tuple[float, ...], tuple[float, ...], tuple[tuple[Likely, ...], ...]]:
         """Return the labelled tree, and the probabilities of nuclearities and relations.
 
@@ -283,7 +292,7 @@ class NeuralParser(Stored):
         kinds, names = np.array(config.joins).T
         for at in range(0, len(joins), _LABELLED_AT_ONCE):
             part = joins[at : at + _LABELLED_AT_ONCE]
-            p = spans.labels([join[:3] for join in part])
+            p = said.weigh(spans.labels([join[:3] for join in part]), part)
             # The most probable class first, then the best of its relations.
             inside = class_of == (p @ by_class).argmax(axis=1)[:, None]
             best = np.where(inside, p, -1.0).argmax(axis=1)
