@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from rhetorica.cli import words as commands
 from rhetorica.cli.words import app
 from rhetorica.document import Span
 from rhetorica.errors import FormatError, RhetoricaError, UnknownName
+from rhetorica.progress import Event, Tell
 from rhetorica.render.words import words_html
 from rhetorica.words import METHODS, CRFWords, Settings, Text, WordsModel, fit, read_texts
 from rhetorica.words.characters import normalise
@@ -133,6 +138,11 @@ def test_candidates_by_mutual_information() -> None:
     assert rows[1].score == 0
 
 
+def test_function_words_are_no_part_of_terms() -> None:
+    clauses = [["提出", "了", "神经", "网络", "是"]] * 3 + [["天", "大"], ["水", "好"]] * 9
+    assert candidates(clauses, information=1.0) == {("神经", "网络"), ("天", "大"), ("水", "好")}
+
+
 def test_texts_of_folders_and_lines(tmp_path: Path) -> None:
     for text in TEXTS:
         path = tmp_path / "in" / text.domain / f"{text.id}.txt"
@@ -190,6 +200,38 @@ def test_commands(tmp_path: Path) -> None:
         app, ["fit", str(lines), "--out", "x", "--unsupervised", "--segmented", str(general)]
     )
     assert done.exit_code == 2
+
+
+def test_an_interrupted_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines, general = tmp_path / "in.jsonl", tmp_path / "general.txt"
+    rows = [{"id": t.id, "text": t.text, "domain": t.domain} for t in TEXTS]
+    lines.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    general.write_text("\n".join(map(" ".join, GENERAL)), "utf-8")
+    options = ["--segmented", general, "--sweeps", 4, "--term-count", 2]
+    out, kept = tmp_path / "model", tmp_path / "model" / "checkpoint.npz"
+    seen: list[int] = []
+
+    @contextmanager
+    def watched(stop: int = 0) -> Iterator[Tell]:
+        def tell(event: Event) -> None:
+            seen.append(event.at)
+            assert "likelihood" in event.note
+            if event.at == stop:
+                raise KeyboardInterrupt
+
+        yield tell
+
+    monkeypatch.setattr(commands, "training", lambda: watched(3))
+    stopped = CliRunner().invoke(app, ["fit", str(lines), "--out", str(out), *map(str, options)])
+    assert stopped.exit_code != 0
+    with np.load(kept) as state:
+        assert int(state["done"]) == 2
+    monkeypatch.setattr(commands, "training", watched)
+    run("fit", lines, "--out", out, *options)
+    assert seen == [1, 2, 3, 3, 4]
+    assert not kept.exists()
+    run("fit", lines, "--out", tmp_path / "whole", *options)
+    assert WordsModel.load(out).texts == WordsModel.load(tmp_path / "whole").texts
 
 
 def test_the_page_marks_terms_and_keywords(model: WordsModel) -> None:

@@ -111,7 +111,7 @@ def fit_command(
     seed: Annotated[int, typer.Option(help="Same seed, same model.")] = 0,
     every: Annotated[
         int, typer.Option("--checkpoint", min=1, help="Keep what is reached after so many sweeps.")
-    ] = 5,
+    ] = 1,
 ) -> None:
     """Learn the words, terms and keywords of texts. An interrupted run goes on where it was.
 

@@ -33,7 +33,7 @@ from rhetorica.decode.chain import best_segments, sample_segments
 from rhetorica.errors import RhetoricaError, UnknownName
 from rhetorica.kernels import compiled
 from rhetorica.learn.tally import Tally, slot_of
-from rhetorica.words.extract import is_word
+from rhetorica.words.extract import may_join
 from rhetorica.words.general import WordCounts
 from rhetorica.words.lattice import ANY, Lattice
 
@@ -376,7 +376,7 @@ class Sampler:
             here = keys // size == domain
             numbers = keys[here] % size
             ratio = self.domain_probability(domain, numbers) / self.corpus_probability(numbers)
-            letters = [is_word(self.lattice.name(number)) for number in numbers.tolist()]
+            letters = [may_join(self.lattice.name(number)) for number in numbers.tolist()]
             special[here], fitting[here] = ratio >= self.settings.join_score, letters
         near, fits = special[where], fitting[where]
         lengths = self.lattice.length(words)

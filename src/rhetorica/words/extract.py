@@ -14,9 +14,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rhetorica.languages.chinese import CHINESE
 from rhetorica.words.characters import kind
 
 MOST_WORDS = 3
+_FUNCTION = (
+    CHINESE.subordinators
+    | CHINESE.coordinators
+    | CHINESE.pronouns
+    | CHINESE.light
+    | frozenset(
+        "了 着 过 的 地 得 之 所 等 被 把 将 由 给 让 使 对 向 于 至 比 跟 同 用 按 据 "
+        "上 中 下 内 外 间 里 前 后 时 以上 以下 之间 其中 各 每 该 本 某 全 此外 "
+        "一 两 几 个 种 项 次 类 些 名 例 条 篇 份 位 第 均 仅 只 已 才 再 便 即 并 未 无 "
+        "可 应 能够 应该 必须 非常 比较 较 进行 具有 成为 作为 提出 认为 表明".split()
+    )
+)
+"""Words that are no part of a term: particles, prepositions, places, measures, empty verbs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +66,7 @@ def candidates(
     joined = {
         pair
         for pair, count in pairs.items()
-        if count >= least and all(map(is_word, pair)) and attract(pair)
+        if count >= least and all(map(may_join, pair)) and attract(pair)
     }
     return joined | {
         three
@@ -99,6 +113,15 @@ def rank(here: Mapping[str, int], elsewhere: Mapping[str, int], *, least: int = 
 def is_word(word: str) -> bool:
     """Tell whether a word has a letter or Chinese character."""
     return any(kind(character) in "hnla" for character in word)
+
+
+def may_join(word: str) -> bool:
+    """Tell whether a word may be a part of a term of several words.
+
+    >>> may_join("网络"), may_join("了"), may_join("，")
+    (True, False, False)
+    """
+    return is_word(word) and word not in _FUNCTION
 
 
 def is_term(word: str) -> bool:
