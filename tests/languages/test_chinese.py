@@ -59,7 +59,7 @@ class TestRecognition:
         [
             (TEXT, True),
             ("昨天下了一整天的雨，所以我們沒有出門。", True),  # traditional characters
-            ("我们用 Python 写了一个 parser，它很快。", True),  # letters are mostly Latin, not words
+            ("我们用 Python 写了一个 parser，它很快。", True),  # not most letters
             ("The signs say 小心地滑 and 请勿吸烟 in red and white.", False),
             ("你好谢谢再见 are hello, thanks, bye.", False),
             ("我们用Python写了一个程序，它运行得很快，结果也很好。", True),

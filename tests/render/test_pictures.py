@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -416,14 +417,24 @@ class TestPng:
 
     @pytest.mark.parametrize("text", ["Rain and more rain", "下雨了，我们回家。", "дождь", "βροχή"])
     def test_the_bundled_fonts_have_it(self, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Every character is drawn, and not all by the same sign for a missing one."""
-        monkeypatch.setattr(png, "_SYSTEM_FONTS", False)
+        """Every character is drawn, and not all by the same sign for a missing one.
+
+        The system's fonts are not even asked: one of them might draw the Chinese.
+        """
+        renderer, ours = png.load_renderer(), []
+
+        def watched(**options: Any) -> bytes:
+            ours.append(options["skip_system_fonts"])
+            return renderer(**options)
+
+        monkeypatch.setattr(png, "load_renderer", lambda: watched)
 
         def draw(words: str) -> bytes:
             return render_png(Parse(Document.from_edus([words]), RSTTree(1)), width=400, scale=1)
 
         shape = re.sub(r"\S", "\U0010fffd", text)  # a character that no font has
-        assert draw(text) not in (draw(shape), draw("\u2003"))
+        assert draw(text) not in (draw(shape), draw("."))
+        assert ours == [True, False, True]
 
     def test_themes_differ(self, rain: Parse) -> None:
         assert render_png(rain, theme="dark") != render_png(rain) == render_png(rain, theme="auto")

@@ -1,24 +1,27 @@
 """A picture of a tree as pixels, with fonts that come with the package.
 
 Latin, Greek and Cyrillic text and the common Chinese characters look the same everywhere, because
-their fonts are in ``render/fonts``. Other scripts and emoji need a font of the system.
+their fonts are in ``render/fonts``. Other scripts and emoji need a font of the system; only where
+there are some are its fonts asked, since any of them may then draw the Chinese, too.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from functools import cache
 from importlib.resources import as_file, files
 
 from rhetorica.errors import MissingExtra, RhetoricaError
 from rhetorica.parses import Parse
 from rhetorica.render.colours import Theme
 from rhetorica.render.layout.parts import Orient, View
+from rhetorica.render.opentype import Font
 from rhetorica.render.svg import render_svg
 
 MAX_PIXELS = 100_000_000
 _SCALE = 2.0
-_SYSTEM_FONTS = True
+_FONTS = ("SourceSansPro-Regular", "RhetoricaCJK-Regular")
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -75,8 +78,16 @@ def rasterize(svg: str, *, scale: float | None = None) -> bytes:
                 svg_string=svg,
                 zoom=scale,
                 font_dirs=[str(fonts)],
-                skip_system_fonts=not _SYSTEM_FONTS,
+                skip_system_fonts={ord(character) for character in svg} <= _drawn(),
                 font_family="Source Sans Pro",
                 sans_serif_family="Source Sans Pro",
             )
         )
+
+
+@cache
+def _drawn() -> frozenset[int]:
+    """Return the characters that our own fonts have, and those that nobody sees."""
+    folder = files("rhetorica.render") / "fonts"
+    fonts = [Font((folder / f"{name}.otf").read_bytes()) for name in _FONTS]
+    return frozenset({ord("\n"), ord("\t")}.union(*(font.glyphs for font in fonts)))
