@@ -1,22 +1,30 @@
 """Time sweeps of the word models, and how far they get with each.
 
     python benchmarks/words.py [--characters 1000000]
+    python benchmarks/words.py --score zh_gsd13simp-ud1-dev.conllu.gz
 
 A made-up collection: words of a Zipfian lexicon in random order, two domains, documents of 400
 characters. Per model: seconds of CPU a sweep, a million characters; F1 against the planted words
 after so many sweeps (mixing); the ratio of times.
+
+With ``--score``, instead: F1 of the segmenter that ships on text that is cut into words, and of the
+tools beside it that are installed (the extra ``compare-zh``).
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 
 from rhetorica.document import Span
 from rhetorica.evaluate.counts import NOTHING
 from rhetorica.evaluate.words import word_counts
+from rhetorica.progress import nothing
+from rhetorica.reproduce.cao2014 import spans_in, tools
+from rhetorica.words import load, read_segmented
 from rhetorica.words.dp4 import Sampler, Settings
 from rhetorica.words.hdp import HDPSampler
 from rhetorica.words.lattice import Lattice
@@ -46,12 +54,30 @@ def make(characters: int, rng: np.random.Generator) -> tuple[list[str], list[lis
     return texts, gold
 
 
+def score(path: Path) -> None:
+    """Print how well sentences are cut, by ours and by others."""
+    sentences = read_segmented(path)
+    cutters = {"shipped": lambda text: [text[a:b] for a, b in load().words(text)]}
+    cutters |= {name: cut for name, (cut, _) in tools(nothing).items() if cut}
+    print(f"| words of {path.name} | F1 |\n|---|---|")
+    for name, cut in cutters.items():
+        counts = NOTHING
+        for words in sentences:
+            text = "".join(words)
+            counts += word_counts(spans_in(text, words), spans_in(text, cut(text)))
+        print(f"| {name} | {100 * counts.f1:.2f} |", flush=True)
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--characters", type=int, default=1_000_000)
     parser.add_argument("--sweeps", type=int, default=5)
+    parser.add_argument("--score", type=Path, metavar="FILE")
     given = parser.parse_args()
+    if given.score:
+        score(given.score)
+        return
     rng = np.random.default_rng(0)
     texts, gold = make(given.characters, rng)
     settings = Settings()

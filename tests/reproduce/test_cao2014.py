@@ -18,12 +18,12 @@ from rhetorica.reproduce.cao2014 import (
     Gold,
     Way,
     _cell,
-    _spans,
     read_abstracts,
     read_words,
     reproduce_cao2014,
     score_terms,
     score_words,
+    spans_in,
 )  # fmt: skip
 from rhetorica.words import Settings, Text
 
@@ -111,9 +111,9 @@ def test_stars_are_for_differences_that_are_no_accident() -> None:
 
 
 def test_words_of_a_tool_are_found_in_their_text() -> None:
-    assert _spans("甲 甲乙", ["甲", " ", "甲乙"]) == [Span(0, 1), Span(2, 4)]
+    assert spans_in("甲 甲乙", ["甲", " ", "甲乙"]) == [Span(0, 1), Span(2, 4)]
     with pytest.raises(RhetoricaError, match="'丙' is not in the text"):
-        _spans("甲乙", ["丙"])
+        spans_in("甲乙", ["丙"])
 
 
 def test_a_row_depends_on_its_own_settings_only() -> None:

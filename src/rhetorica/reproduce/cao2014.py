@@ -264,7 +264,7 @@ class Lab:
             found |= self.runs.figures(
                 {"tool": name, "general": self.name},
                 lambda: self._scored(
-                    [_spans(one.text.text, cut(one.text.text)) for one in self.gold]
+                    [spans_in(one.text.text, cut(one.text.text)) for one in self.gold]
                 ),
             )
         if keywords:
@@ -278,7 +278,7 @@ class Lab:
         return found
 
 
-def _spans(text: str, words: Sequence[str]) -> list[Span]:
+def spans_in(text: str, words: Sequence[str]) -> list[Span]:
     """Find the words of a tool in their text."""
     found, at = [], 0
     for word in words:
