@@ -18,6 +18,7 @@ from rhetorica import Document, Join, Parse, RSTTree, load
 from rhetorica.edit import relabel
 from rhetorica.errors import MissingExtra, RhetoricaError
 from rhetorica.formats.native import from_dict, schema, to_dict
+from rhetorica.models.store import models
 from rhetorica.service import Limits, serve
 from rhetorica.service.guard import CONTENT_SECURITY
 from service_tools import running
@@ -351,3 +352,14 @@ def test_relations_with_what_they_mean(client: httpx.Client) -> None:
     assert (cause["type"], cause["class"]) == ("rst", "causal")
     assert all(cause[field] for field in ("definition", "example"))
     assert len({entry["name"] for entry in sets["gum"]["classes"]}) == 15
+
+
+@pytest.mark.skipif(not models("parser", language="zh"), reason="rhetorica-zh is not installed")
+def test_chinese(client: httpx.Client) -> None:
+    text = "如果明天天晴，我就拿它去修一修。"
+    for language in ("auto", "zh"):
+        answer = post(client, "parse", content=text, language=language)
+        assert answer.status_code == 200, answer.text
+        parse = from_dict(answer.json())
+        assert parse.document.language == "zh"
+        assert parse.edus == ["如果明天天晴，", "我就拿它去修一修。"]
