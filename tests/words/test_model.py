@@ -63,6 +63,16 @@ def test_every_method_does_the_same(method: Any, tmp_path: Path) -> None:
     assert again.texts == made.texts
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_blank_text_has_no_words(method: Any) -> None:
+    made = fit([Text("b", " \n", "空"), *TEXTS], QUICK, method=method, segmented=GENERAL)
+    assert made.texts[0].words == made.texts[0].keywords == ()
+    assert made.terms["空"] == ()
+    assert len(made.texts[1].words) > 5
+    assert made.cut("") == []
+    assert made.cut("。") == ["。"]
+
+
 def test_the_same_seed_gives_the_same_model(model: WordsModel) -> None:
     again = fit(TEXTS, QUICK, segmented=GENERAL)
     assert again.texts == model.texts
@@ -156,6 +166,11 @@ def test_texts_of_folders_and_lines(tmp_path: Path) -> None:
     assert read_texts(lines) == [Text("1", "好", ""), Text("in-3", "啊", "x")]
     lines.write_text('{"id": 1}\n')
     with pytest.raises(FormatError, match=r'in.jsonl:1: no "text"'):
+        read_texts(lines)
+    lines.write_text('{"text": " "}\n{"text": "好"}\n')
+    assert [text.text for text in read_texts(lines)] == [" ", "好"]
+    lines.write_text('{"text": " "}\n')
+    with pytest.raises(RhetoricaError, match="no text in it"):
         read_texts(lines)
     lines.write_text("{\n")
     with pytest.raises(FormatError, match="not JSON"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import pairwise
 
 from rhetorica.document import Span
 from rhetorica.words.lattice import atoms_of
@@ -22,7 +23,7 @@ def match_words(text: str, vocabulary: Collection[str], *, reverse: bool = False
     longest = max(map(len, vocabulary), default=1)
     spans = list(found.marks)
     starts = [k for k, begins in enumerate(found.breaks) if begins]
-    for first, last in zip(starts, [*starts[1:], len(found.atoms)], strict=True):
+    for first, last in pairwise([*starts, len(found.atoms)]):
         at, end = first, last
         while at < end:
             for size in range(min(longest, end - at), 0, -1):

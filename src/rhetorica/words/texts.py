@@ -25,11 +25,12 @@ def read_texts(source: str | Path) -> list[Text]:
     """Read a folder whose sub-folders are domains, or JSON lines with id, text and domain.
 
     A folder without sub-folders is one domain; so are lines without ``domain``. Other fields of a
-    line (such as keywords) are not read.
+    line (such as keywords) are not read. Blank texts are kept, so that every text has its row of
+    keywords.
     """
     path = Path(source)
     texts = list(_from_folder(path) if path.is_dir() else _from_lines(source))
-    if not texts:
+    if not any(text.text.strip() for text in texts):
         raise RhetoricaError(f"{source}: no text in it; expected .txt files or JSON lines")
     return texts
 
@@ -38,9 +39,7 @@ def _from_folder(folder: Path) -> Iterator[Text]:
     for path in sorted(folder.rglob("*.txt")):
         parts = path.relative_to(folder).parts
         domain = parts[0] if len(parts) > 1 else folder.resolve().name
-        text = Source.of(path).text
-        if text.strip():
-            yield Text(document_id(path), text, domain)
+        yield Text(document_id(path), Source.of(path).text, domain)
 
 
 def _from_lines(source: str | Path) -> Iterator[Text]:
@@ -58,7 +57,6 @@ def _from_lines(source: str | Path) -> Iterator[Text]:
             ) from None
         if not isinstance(row, dict) or not isinstance(row.get("text"), str):
             raise file.error('no "text" in it: expected an object with id, text, domain', number)
-        if row["text"].strip():
-            yield Text(
-                str(row.get("id", f"{file.stem}-{number}")), row["text"], str(row.get("domain", ""))
-            )
+        yield Text(
+            str(row.get("id", f"{file.stem}-{number}")), row["text"], str(row.get("domain", ""))
+        )
