@@ -7,13 +7,13 @@ classes than those lose most of their probability.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from rhetorica.document import Document
-from rhetorica.languages import language
+from rhetorica.languages import LANGUAGES
 from rhetorica.trees import Label
 
 Floats = npt.NDArray[np.float32]
@@ -28,13 +28,14 @@ class Connectives:
     """The connectives that a document's EDUs begin with."""
 
     def __init__(self, doc: Document, labels: Sequence[Label]) -> None:
-        found = language(doc.language).connectives if doc.language else {}
+        known = LANGUAGES.get(doc.language)
+        found = known.connectives if known else {}
         classes = np.array([label.relation.partition("-")[0] for label in labels])
         names = np.array([label.relation for label in labels])
         self._doubtful: dict[int, Bools] = {}
         for number, edu in enumerate(doc.edus if found else ()):
-            if (word := _first(doc.text[edu.start : edu.end], found)) is not None:
-                self._doubtful[number] = ~(np.isin(classes, found[word]) | (names == _ALWAYS))
+            if said := _first(doc.text[edu.start : edu.end], found):
+                self._doubtful[number] = ~(np.isin(classes, found[said]) | (names == _ALWAYS))
 
     def weigh(self, p: Floats, joins: Sequence[Sequence[float]]) -> Floats:
         """Return label probabilities (joins, labels) with what the connectives say.
@@ -51,7 +52,7 @@ class Connectives:
         return p
 
 
-def _first(text: str, known: dict[str, tuple[str, ...]]) -> str | None:
+def _first(text: str, known: Collection[str]) -> str:
     """Return the connective that a text begins with, the longest first; marks may be before it."""
     start = 0
     while start < len(text) and not text[start].isalnum():
@@ -60,4 +61,4 @@ def _first(text: str, known: dict[str, tuple[str, ...]]) -> str | None:
     for length in range(longest, 0, -1):
         if text[start : start + length] in known:
             return text[start : start + length]
-    return None
+    return ""
