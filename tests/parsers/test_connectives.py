@@ -36,6 +36,7 @@ def test_other_classes_are_doubted() -> None:
     assert p.sum() == pytest.approx(1)
     assert p[0] == p[3] > 3 * p[1]
     assert p[1] == p[2]
+    assert (weighed(["因为下雨了，", "所以我没去上学。"], "zh-CN") == p).all()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rhetorica.document import Document
-from rhetorica.languages import LANGUAGES
+from rhetorica.languages import language_of
 from rhetorica.trees import Label
 
 Floats = npt.NDArray[np.float32]
@@ -28,8 +28,7 @@ class Connectives:
     """The connectives that a document's EDUs begin with."""
 
     def __init__(self, doc: Document, labels: Sequence[Label]) -> None:
-        known = LANGUAGES.get(doc.language)
-        found = known.connectives if known else {}
+        found = language_of(doc).connectives
         classes = np.array([label.relation.partition("-")[0] for label in labels])
         names = np.array([label.relation for label in labels])
         self._doubtful: dict[int, Bools] = {}
