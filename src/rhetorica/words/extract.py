@@ -14,21 +14,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rhetorica.languages.chinese import CHINESE
 from rhetorica.words.characters import kind
 
 MOST_WORDS = 3
-_FUNCTION = (
-    CHINESE.subordinators
-    | CHINESE.coordinators
-    | CHINESE.pronouns
-    | CHINESE.light
-    | frozenset(
-        "了 着 过 的 地 得 之 所 等 被 把 将 由 给 让 使 对 向 于 至 比 跟 同 用 按 据 "
-        "上 中 下 内 外 间 里 前 后 时 以上 以下 之间 其中 各 每 该 本 某 全 此外 "
-        "一 两 几 个 种 项 次 类 些 名 例 条 篇 份 位 第 均 仅 只 已 才 再 便 即 并 未 无 "
-        "可 应 能够 应该 必须 非常 比较 较 进行 具有 成为 作为 提出 认为 表明".split()
-    )
+_FUNCTION = frozenset(
+    "的 地 得 了 着 过 之 所 等 吗 呢 是 有 在 不 也 都 就 还 又 却 会 能 可 可以 要 应 很 更 "
+    "最 较 没 没有 我 我们 你 你们 他 她 它 他们 她们 它们 这 那 这些 那些 这个 那个 这里 "
+    "那里 此 其 该 本 某 各 每 全 自己 大家 和 与 及 以及 并 并且 而 而且 且 但 但是 可是 "
+    "然而 不过 或 或者 还是 同时 此外 另外 则 因为 由于 因 虽然 虽 尽管 如果 若 假如 只要 "
+    "只有 除非 即使 无论 不论 不管 所以 因此 因而 从而 使得 既然 不但 不仅 为了 为 以便 以 "
+    "以免 随着 自 自从 直到 当 从 对 对于 关于 根据 按照 按 据 通过 经过 被 把 将 由 给 让 使 "
+    "向 于 至 比 跟 同 用 到 上 中 下 内 外 间 里 前 后 时 以上 以下 之间 其中 一 两 几 个 种 "
+    "项 次 类 些 名 例 条 篇 份 位 第 均 仅 只 已 才 再 便 即 未 无 非常 比较 能够 应该 必须 "
+    "说 进行 具有 成为 作为 提出 认为 表明 倘若 即便 哪怕 要是 您 咱们 本人".split()
 )
 """Words that are no part of a term: particles, prepositions, places, measures, empty verbs."""
 
