@@ -215,7 +215,7 @@ def _mend_wide_marks(starts: Bools, offsets: Ints, text: str) -> None:
 
 def _closes(text: str, start: int) -> bool:
     """Tell whether a closing mark of Chinese stands here, right after something."""
-    before, mark = text[start - 1 : start + 1]
+    before, mark = text[start - 1], text[start]
     if before.isspace():
         return False
     # The curly marks are those of English, too, where they may be apostrophes.
