@@ -23,7 +23,7 @@ from rhetorica.document import Span
 from rhetorica.evaluate.counts import NOTHING
 from rhetorica.evaluate.words import word_counts
 from rhetorica.progress import nothing
-from rhetorica.reproduce.cao2014 import spans_in, tools
+from rhetorica.reproduce.cao2014 import Cutter, spans_in, tools
 from rhetorica.words import load, read_segmented
 from rhetorica.words.dp4 import Sampler, Settings
 from rhetorica.words.hdp import HDPSampler
@@ -57,7 +57,9 @@ def make(characters: int, rng: np.random.Generator) -> tuple[list[str], list[lis
 def score(path: Path) -> None:
     """Print how well sentences are cut, by ours and by others."""
     sentences = read_segmented(path)
-    cutters = {"shipped": lambda text: [text[a:b] for a, b in load().words(text)]}
+    cutters: dict[str, Cutter] = {
+        "shipped": lambda text: [text[a:b] for a, b in load().words(text)]
+    }
     cutters |= {name: cut for name, (cut, _) in tools(nothing).items() if cut}
     print(f"| words of {path.name} | F1 |\n|---|---|")
     for name, cut in cutters.items():

@@ -66,7 +66,8 @@ def test_every_method_does_the_same(method: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_blank_text_has_no_words(method: Any) -> None:
     made = fit([Text("b", " \n", "空"), *TEXTS], QUICK, method=method, segmented=GENERAL)
-    assert made.texts[0].words == made.texts[0].keywords == ()
+    assert made.texts[0].words == ()
+    assert made.texts[0].keywords == ()
     assert made.terms["空"] == ()
     assert len(made.texts[1].words) > 5
     assert made.cut("") == []
