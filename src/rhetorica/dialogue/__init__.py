@@ -4,6 +4,7 @@
 - `prepare`: turns to words and numbers; entities become their types
 - `kinds`, `gibbs`: the five models of Zhai & Williams (2014), and how they are sampled
 - `model`: fit, apply, score, keep; `likelihood`, `agreement`: how good a model is
+- `merge`: states that are only wordings of one step
 - `flow`: what a model found, named and with examples; `rhetorica.render.flow` draws it
 """
 

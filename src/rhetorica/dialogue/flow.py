@@ -5,13 +5,16 @@ Pictures of it are drawn by `rhetorica.render.flow`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from rhetorica.dialogue.gibbs import Floats
+from rhetorica.dialogue.merge import Groups
 from rhetorica.dialogue.model import DialogueModel, typical_turns
 from rhetorica.dialogue.prepare import Preparation
 from rhetorica.dialogue.types import Dialogue, Turn
@@ -25,7 +28,8 @@ class FlowState:
 
     ``words`` are the most telling ones with their probabilities in the state. ``place`` is when it
     comes, on average, in turns from the beginning. ``topics`` are the states' main topics in
-    tm-hmm, each with its share and its most likely words.
+    tm-hmm, each with its share and its most likely words. ``others`` are states that were merged
+    with it.
     """
 
     number: int
@@ -36,6 +40,7 @@ class FlowState:
     examples: tuple[str, ...] = ()
     speaker: str = ""
     topics: tuple[tuple[float, tuple[str, ...]], ...] = ()
+    others: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,53 +114,71 @@ def flow_of(
     words: int = 8,
     examples: int = 3,
     title: str = "",
+    groups: Groups = (),
 ) -> Flow:
-    """Make a model's flow; names and examples are of these dialogues, else of those it is from."""
+    """Make a model's flow; names and examples are of these dialogues, else of those it is from.
+
+    States in one of the ``groups`` (see `DialogueModel.groups`) become one, called by the first.
+    """
     p = model.parameters
     vocabulary = model.lexicon.words
-    marginal = p.occupancy @ p.words
-    # A word is telling if it is likely here and less so elsewhere.
-    telling = p.words * np.log(p.words / marginal)
     given = model.apply(dialogues)
     typical = model.examples
     if given:
         typical = typical_turns(
-            p,
-            model.lexicon,
             model.preparation,
             [turn for applied in given for turn in applied.dialogue.turns],
             [state for applied in given for state in applied.states],
         )
-    places = expected_places(p.begins, p.steps)
     # States that no turn is in are no part of the flow.
-    kept = [s for s in range(p.n_states) if typical.get(s)]
+    used = [s for s in range(p.n_states) if typical.get(s)]
+    merged = {group[0]: [s for s in group if s in typical] for group in groups}
+    joined = {s for group in groups for s in group}
+    members = {s: [s] for s in used if s not in joined} | {k: v for k, v in merged.items() if v}
+    rows = [members[k] for k in sorted(members)]
+    # Each group's share of its states: what is true of it is their mean.
+    shares = np.zeros((len(rows), p.n_states))
+    for k, row in enumerate(rows):
+        shares[k, row] = p.occupancy[row] / p.occupancy[row].sum()
+    says = shares @ p.words
+    # A word is telling if it is likely here and less so elsewhere.
+    telling = says * np.log(says / (p.occupancy @ p.words))
+    places = shares @ expected_places(p.begins, p.steps)
     states = []
-    for s in kept:
-        best = np.argsort(-telling[s], kind="stable")[:words]
-        found = [(vocabulary[w], float(p.words[s, w])) for w in best]
-        turns = typical[s]
+    for k, row in enumerate(rows):
+        best = np.argsort(-telling[k], kind="stable")[:words]
+        row = sorted(row, key=lambda s: -p.occupancy[s])
+        # Merged states take turns, so that each wording is seen.
+        lists = [typical[s] for s in row]
+        turns = [turn for turns in zip_longest(*lists) for turn in turns if turn]
         topics: list[tuple[float, tuple[str, ...]]] = []
         if p.mixtures.size:
-            for k in np.argsort(-p.mixtures[s], kind="stable")[:3]:
-                top = np.argsort(-p.topics[k], kind="stable")[:5]
-                topics.append((float(p.mixtures[s, k]), tuple(vocabulary[w] for w in top)))
+            mixture = shares[k] @ p.mixtures
+            for topic in np.argsort(-mixture, kind="stable")[:3]:
+                top = np.argsort(-p.topics[topic], kind="stable")[:5]
+                topics.append((float(mixture[topic]), tuple(vocabulary[w] for w in top)))
         states.append(
             FlowState(
-                s,
+                row[0],
                 _short(shown(turns[0], model.preparation)),
-                float(p.occupancy[s]),
-                float(places[s]),
-                tuple(found),
-                tuple(turn.text for turn in turns[:examples]),
+                float(p.occupancy[row].sum()),
+                float(places[k]),
+                tuple((vocabulary[w], float(says[k, w])) for w in best),
+                tuple(turn.text for turn in turns[: max(examples, len(row) if examples else 0)]),
                 _speaker(turns),
                 tuple(topics),
+                tuple(row[1:]),
             )
         )
-    edges = [Edge(START, s, float(p.begins[s])) for s in kept]
-    for s in kept:
-        edges += [Edge(s, t, float(p.steps[s, t])) for t in kept]
-        edges.append(Edge(s, END, float(p.ends[s])))
-    facts = f"{model.settings.model}, {len(kept)} states"
+    numbers = [state.number for state in states]
+    edges = [
+        Edge(START, s, float(p.begins[row].sum())) for s, row in zip(numbers, rows, strict=True)
+    ]
+    for k, s in enumerate(numbers):
+        leads = shares[k] @ p.steps
+        edges += [Edge(s, t, float(leads[row].sum())) for t, row in zip(numbers, rows, strict=True)]
+        edges.append(Edge(s, END, float(shares[k] @ p.ends)))
+    facts = f"{model.settings.model}, {len(rows)} states"
     return Flow(title or facts, tuple(states), tuple(edges))
 
 
@@ -176,12 +199,9 @@ def expected_places(begins: Floats, steps: Floats) -> Floats:
 
 
 def shown(turn: Turn, preparation: Preparation) -> str:
-    """Return a turn's text with its annotated entities as types."""
-    text = turn.text
-    if preparation.entities:
-        for start, end, type_ in reversed(turn.entities):
-            text = f"{text[:start]}<{type_}>{text[end:]}"
-    return " ".join(text.split())
+    """Return a turn's text with its entities as types."""
+    text = " ".join(preparation.typed(turn).split())
+    return re.sub(r"(<[^<>\s]+>) (?=[.,;:!?])", r"\1", text)
 
 
 def _short(text: str, longest: int = 60) -> str:

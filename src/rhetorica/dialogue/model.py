@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -26,6 +28,7 @@ from rhetorica.dialogue.checkpoint import Checkpoint, Draw
 from rhetorica.dialogue.gibbs import MOVES, Corpus, Floats, Ints, Moves, Sampler, transition_means
 from rhetorica.dialogue.kinds import KINDS, Kind, Priors, kind_named
 from rhetorica.dialogue.likelihood import Parameters, Reader
+from rhetorica.dialogue.merge import Groups, Merge, count_transitions, groups_after, merges
 from rhetorica.dialogue.prepare import Lexicon, Preparation
 from rhetorica.dialogue.types import Dialogue, Entity, Turn
 from rhetorica.errors import RhetoricaError, UnknownName
@@ -248,15 +251,17 @@ class _Workshop:
             yield number, sampler
 
     def model(self, draws: Sequence[Draw]) -> DialogueModel:
-        parameters = average(draws, self.settings)
-        states = draws[-1].states.tolist()
+        states = draws[-1].states
+        priors = _mean_priors([draw.priors for draw in draws])
+        transitions = count_transitions(states, self.corpus.dialogues, self.settings.states)
         return DialogueModel(
-            replace(self.settings, priors=_mean_priors([draw.priors for draw in draws])),
+            replace(self.settings, priors=priors),
             self.preparation,
             self.lexicon,
-            parameters,
-            typical_turns(parameters, self.lexicon, self.preparation, self.turns, states),
+            average(draws, self.settings),
+            typical_turns(self.preparation, self.turns, states.tolist()),
             _log_joint(draws),
+            merges(transitions, priors.transition),
         )
 
 
@@ -327,28 +332,36 @@ def _mean_priors(priors: Sequence[Priors]) -> Priors:
 
 
 def typical_turns(
-    parameters: Parameters,
-    lexicon: Lexicon,
-    preparation: Preparation,
-    turns: Sequence[Turn],
-    states: Sequence[int],
-    count: int = 5,
+    preparation: Preparation, turns: Sequence[Turn], states: Sequence[int], count: int = 5
 ) -> dict[int, tuple[Turn, ...]]:
-    """Find, for each state, the turns in it whose words are most like its own (Bhattacharyya)."""
-    roots = np.sqrt(parameters.words)
-    numbers = {word: k for k, word in enumerate(lexicon.words)}
-    found: dict[int, dict[tuple[str, ...], tuple[float, Turn]]] = {}
-    for turn, state in zip(turns, states, strict=True):
-        words = tuple(preparation.words(turn))
-        there = found.setdefault(state, {})
-        if not words or words in there:
+    """Find, for each state, the turns in it that are most like all others in it.
+
+    Likeness is the cosine of the sets of their words, rare words weighing more (inverse document
+    frequency). A long turn that says many things is like few others: names come out short.
+    """
+    sets = [tuple(sorted(set(preparation.words(turn)))) for turn in turns]
+    spread = Counter(word for words in sets for word in words)
+    weight = {word: math.log(1 + len(turns) / times) for word, times in spread.items()}
+    sums: dict[int, Counter[str]] = {}
+    found: dict[int, dict[tuple[str, ...], Turn]] = {}
+    for turn, words, state in zip(turns, sets, states, strict=True):
+        if not words:
             continue
-        kinds, times = np.unique([numbers.get(word, -1) for word in words], return_counts=True)
-        known = kinds >= 0
-        likeness = roots[state, kinds[known]] @ np.sqrt(times[known] / len(words))
-        there[words] = (float(likeness), turn)
+        found.setdefault(state, {}).setdefault(words, turn)
+        length = math.sqrt(sum(weight[word] ** 2 for word in words))
+        there = sums.setdefault(state, Counter())
+        for word in words:
+            there[word] += weight[word] / length  # type: ignore[assignment]
+
+    def likeness(state: int, words: tuple[str, ...]) -> float:
+        length = math.sqrt(sum(weight[word] ** 2 for word in words))
+        return sum(sums[state][word] * weight[word] for word in words) / length
+
     return {
-        state: tuple(turn for _, turn in sorted(there.values(), key=lambda p: -p[0])[:count])
+        state: tuple(
+            there[words]
+            for words in sorted(there, key=lambda words: (-likeness(state, words), words))[:count]
+        )
         for state, there in found.items()
     }
 
@@ -366,18 +379,35 @@ class DialogueModel(Stored):
         parameters: Parameters,
         examples: Mapping[int, tuple[Turn, ...]],
         log_joint: float,
+        merges: Sequence[Merge] = (),
     ) -> None:
         self.settings, self.preparation, self.lexicon = settings, preparation, lexicon
         self.parameters, self.examples, self.log_joint = parameters, examples, log_joint
+        self.merges = tuple(merges)
         self._reader = Reader(settings.kind, parameters, settings.priors)
 
-    def apply(self, dialogues: Iterable[Dialogue]) -> list[Applied]:
-        """Find the states of dialogues, with their probabilities."""
+    def groups(self, count: int | None = None) -> Groups:
+        """Return which states are only wordings of one step, the most frequent of each first.
+
+        They are merged into ``count`` groups, or, with None, as far as the dialogues speak for it
+        (see `rhetorica.dialogue.merge`).
+        """
+        joined = {state for merge in self.merges for state in merge[:2]}
+        return groups_after(sorted(joined or self.examples), self.merges, count)
+
+    def apply(self, dialogues: Iterable[Dialogue], groups: Groups = ()) -> list[Applied]:
+        """Find the states of dialogues, with their probabilities.
+
+        Of states in one of the ``groups``, the first stands for all.
+        """
         kept = list(dialogues)
         corpus, _ = self.lexicon.encode(kept, self.preparation)
         found = []
         for number, dialogue in enumerate(kept):
             chances = self._reader.states(corpus, number)
+            for first, *others in groups:
+                chances[:, first] += chances[:, others].sum(axis=1)
+                chances[:, others] = 0.0
             found.append(Applied(dialogue, tuple(chances.argmax(axis=1).tolist()), chances))
         return found
 
@@ -388,11 +418,13 @@ class DialogueModel(Stored):
         particles: int = 20,
         orders: int = 100,
         seed: int = 0,
+        groups: Groups = (),
     ) -> dict[str, float]:
         """Measure how well the model expects dialogues, and agrees with their acts, if any.
 
         ``kendall_tau`` is that of the most likely among the true order and ``orders`` random ones
-        (none: 0 orders). Words that the model does not know are left out and counted.
+        (none: 0 orders). Words that the model does not know are left out and counted. States in one
+        of the ``groups`` are one where they are compared with acts.
         """
         kept = self.preparation.kept(dialogues)
         if not kept:
@@ -416,7 +448,7 @@ class DialogueModel(Stored):
                 result["kendall_tau"] = float(np.mean(taus))
         acts = [turn.act for dialogue in kept for turn in dialogue.turns]
         if any(acts):
-            states = [state for found in self.apply(kept) for state in found.states]
+            states = [state for found in self.apply(kept, groups) for state in found.states]
             result |= asdict(agreement(states, acts))
         return result
 
@@ -451,6 +483,7 @@ class DialogueModel(Stored):
             "fit": asdict(self.settings),
             "preparation": asdict(self.preparation),
             "log_joint": self.log_joint,
+            "merges": self.merges,
         }
         lexicon = {
             "words": self.lexicon.words,
@@ -486,4 +519,6 @@ class DialogueModel(Stored):
             Parameters(**state.arrays),
             examples,
             data["log_joint"],
+            # Folders of earlier versions have none.
+            [Merge(*merge) for merge in data.get("merges", ())],
         )

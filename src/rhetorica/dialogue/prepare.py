@@ -89,17 +89,20 @@ class Preparation:
 
     def words(self, turn: Turn) -> list[str]:
         """Return a turn's words, in small letters, entities as ``<type>``."""
-        text = turn.text
-        if self.entities:
-            for start, end, type_ in reversed(turn.entities):
-                text = f"{text[:start]} <{type_}> {text[end:]}"
-        typed = _typing(self.patterns, self.rules)(text)
-        found = [word.lower().replace("’", "'") for word in _WORD.findall(typed)]
+        found = [word.lower().replace("’", "'") for word in _WORD.findall(self.typed(turn))]
         if self.stop_words:
             found = [word for word in found if word not in STOP_WORDS]
         if self.stem:
             found = [word if word[0] == "<" else stem(word) for word in found]
         return found
+
+    def typed(self, turn: Turn) -> str:
+        """Return a turn's text with ``<type>`` in place of each entity."""
+        text = turn.text
+        if self.entities:
+            for start, end, type_ in reversed(turn.entities):
+                text = f"{text[:start]} <{type_}> {text[end:]}"
+        return _typing(self.patterns, self.rules)(text)
 
     def kept(self, dialogues: Iterable[Dialogue]) -> list[Dialogue]:
         """Return the dialogues that are long enough."""

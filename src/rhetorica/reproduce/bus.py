@@ -16,6 +16,7 @@ import numpy as np
 
 from rhetorica.dialogue import Dialogue, DialogueModel, Turn
 from rhetorica.dialogue.flow import END, START
+from rhetorica.dialogue.merge import Groups
 from rhetorica.dialogue.model import match_labels
 
 THRESHOLD = 0.05
@@ -205,6 +206,7 @@ def edges_found(
     *,
     threshold: float = THRESHOLD,
     one_to_one: bool = False,
+    groups: Groups = (),
 ) -> Found:
     """Compare a model's flow with the true one, after its states got true states' names.
 
@@ -212,11 +214,11 @@ def edges_found(
     are taken together (a model may well have a state for each way to say a thing). With
     ``one_to_one``, states are matched so that as many turns as possible are in the right one, and a
     state that is left over keeps a name of its own: all its edges are wrong. States that no turn is
-    in are no part of the flow.
+    in are no part of the flow. States in one of the ``groups`` count as one.
     """
     names = list(FLOW)
     gold = [names.index(turn.act) for dialogue in dialogues for turn in dialogue.turns]
-    said = [state for applied in model.apply(dialogues) for state in applied.states]
+    said = [state for applied in model.apply(dialogues, groups) for state in applied.states]
     p, size = model.parameters, model.parameters.n_states
     used = sorted(set(said))
     called = [f"extra {state}" for state in range(size)]
@@ -230,6 +232,10 @@ def edges_found(
         np.add.at(table, (said, gold), 1)
         for state in used:
             called[state] = names[int(table[state].argmax())]
+    for first, *others in groups:
+        for state in others:
+            called[state] = called[first]
+    used = sorted({*used, *(s for group in groups for s in group if group[0] in used)})
     # Rows: how often each state is left for each, and for the end; then by names.
     flows: dict[tuple[str, str], float] = {}
     for s in used:
