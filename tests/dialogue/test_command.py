@@ -56,6 +56,21 @@ def test_show(folder: Path, to: str) -> None:
     assert path.read_text() == output
 
 
+def test_merged_states_are_shown_applied_and_scored(folder: Path) -> None:
+    model, chats = str(folder / "flow"), str(folder / "chats.txt")
+    flow = json.loads(run("show", model, "--to", "json", "--merge", "3"))
+    numbers = {state["number"] for state in flow["states"]}
+    assert len(numbers) == 3
+    first = json.loads(run("apply", model, chats, "--merge", "3").splitlines()[0])
+    assert {turn["state"] for turn in first["turns"]} <= numbers
+    assert all(turn["name"] for turn in first["turns"])
+    assert "log_likelihood" in run("score", model, chats, "--merge", "auto", "--json")
+    for wrong in ("0", "few"):
+        result = CliRunner().invoke(app, ["dialogue", "show", model, "--merge", wrong])
+        assert result.exit_code == 2
+        assert "expected auto" in result.output
+
+
 def test_score(folder: Path) -> None:
     output = run("score", str(folder / "flow"), str(folder / "chats.txt"), "--json")
     scores = json.loads(output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -54,6 +55,49 @@ def test_boxes_do_not_overlap_and_lie_inside() -> None:
         assert top <= y <= y + h <= top + height
         for a, b, c, d in boxes[k + 1 :]:
             assert x + w <= a or a + c <= x or y + h <= b or b + d <= y
+
+
+def test_figures_cover_neither_boxes_nor_one_another() -> None:
+    root = ElementTree.fromstring(flow_svg(chart(12), threshold=0.05))
+    boxes = [
+        tuple(float(node.attrib[key]) for key in ("x", "y", "width", "height"))
+        for node in root.iter()
+        if node.tag.endswith("rect") and "rx" in node.attrib
+    ]
+    figures = [
+        (float(node.attrib["x"]), float(node.attrib["y"]))
+        for node in root.iter()
+        if node.get("class") == "chance"
+    ]
+    assert len(figures) == 14
+    for k, (x, y) in enumerate(figures):
+        assert not any(a < x < a + w and b < y - 4 < b + h for a, b, w, h in boxes)
+        assert all(abs(x - a) > 20 or abs(y - b) > 10 for a, b in figures[k + 1 :])
+
+
+def test_what_follows_stands_near() -> None:
+    """Which state comes when says little here; lines bring those together that belong together."""
+    states = tuple(FlowState(k, f"state {k}", 0.1, 5.0, (("word", 0.5),)) for k in range(9))
+    path = [4, 8, 1, 6, 0, 3, 7, 2, 5]
+    edges = [Edge("start", path[0], 1.0), Edge(path[-1], "end", 1.0)]
+    edges += [Edge(a, b, 0.9) for a, b in pairwise(path)]
+    root = ElementTree.fromstring(flow_svg(Flow("path", states, tuple(edges))))
+    at = {
+        int(node.attrib["data-state"]): (float(box.attrib["x"]), float(box.attrib["y"]))
+        for node in root.iter()
+        if "data-state" in node.attrib
+        for box in node
+        if box.tag.endswith("rect")
+    }
+    assert len(set(at.values())) == 9
+    assert at[4][1] == min(y for _, y in at.values())
+    assert at[5][1] == max(y for _, y in at.values())
+    assert "link back" not in ElementTree.tostring(root, encoding="unicode")
+    # One box aside or one down, nearly always.
+    near = [
+        abs(at[a][0] - at[b][0]) <= 310 and at[b][1] - at[a][1] <= 140 for a, b in pairwise(path)
+    ]
+    assert sum(near) >= 7
 
 
 def test_the_page_holds_its_data_safely() -> None:

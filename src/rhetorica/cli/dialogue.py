@@ -27,6 +27,7 @@ from rhetorica.dialogue import (
     read_dialogues,
 )
 from rhetorica.dialogue.gibbs import Moves
+from rhetorica.dialogue.merge import Groups
 from rhetorica.dialogue.read import Format
 from rhetorica.files import encode
 
@@ -49,7 +50,26 @@ Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The folder that `f
 From = Annotated[
     Format | None, typer.Option("--from", help="How the files are written; else by their names.")
 ]
+Merged = Annotated[
+    str | None,
+    typer.Option(
+        "--merge",
+        metavar="auto|N",
+        help="Take states together that are only wordings of one step (they come after the same "
+        "and lead to the same): as far as the dialogues speak for it, or into N.",
+    ),
+]
 Picture = Literal["html", "svg", "png", "mermaid", "dot", "json"]
+
+
+def _groups(model: DialogueModel, merge: str | None) -> Groups:
+    if merge is None:
+        return ()
+    if merge == "auto":
+        return model.groups()
+    if not merge.isdecimal() or not int(merge):
+        raise typer.BadParameter(f"--merge {merge!r}: expected auto, or a number of at least 1")
+    return model.groups(int(merge))
 
 
 def _read(files: Sequence[str], format: Format | None) -> list[Dialogue]:
@@ -186,14 +206,16 @@ def apply_command(
     files: Files,
     format: From = None,
     to: Annotated[Literal["jsonl", "text"], typer.Option(help="Output format.")] = "jsonl",
+    merge: Merged = None,
 ) -> None:
     """Find the states of dialogues, with their probabilities.
 
     Example: `rhetorica dialogue apply flow/ new.jsonl > states.jsonl`
     """
     made = DialogueModel.load(model)
-    names = {state.number: state.name for state in flow_of(made).states}
-    for applied in made.apply(_read(files, format)):
+    groups = _groups(made, merge)
+    names = {state.number: state.name for state in flow_of(made, groups=groups).states}
+    for applied in made.apply(_read(files, format), groups):
         rows = list(zip(applied.dialogue.turns, applied.states, applied.probabilities, strict=True))
         if to == "jsonl":
             turns = [
@@ -234,6 +256,7 @@ def show_command(
     ] = 0.1,
     words: Annotated[int, typer.Option(min=1, help="Words shown of a state.")] = 8,
     examples: Annotated[int, typer.Option(min=0, help="Utterances shown of a state.")] = 5,
+    merge: Merged = None,
     title: Annotated[str, typer.Option(help="What the chart is called.")] = "",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File; else printed.")] = None,
     format: From = None,
@@ -246,7 +269,10 @@ def show_command(
 
     check_picture(to)
     made = DialogueModel.load(model)
-    flow = flow_of(made, _read(files or (), format), words=words, examples=examples, title=title)
+    flow = flow_of(
+        made, _read(files or (), format), words=words, examples=examples, title=title,
+        groups=_groups(made, merge),
+    )  # fmt: skip
     if to == "png":
         data = flow_png(flow, threshold=threshold)
     else:
@@ -273,6 +299,7 @@ def score_command(
     orders: Annotated[
         int, typer.Option(min=0, help="Random orders that the true one is compared with.")
     ] = 100,
+    merge: Merged = None,
     seed: int = 0,
 ) -> None:
     """Measure how well a model expects dialogues that it has not seen.
@@ -283,7 +310,10 @@ def score_command(
     Example: `rhetorica dialogue score flow/ held-out.jsonl --json`
     """
     made = DialogueModel.load(model)
-    scores = made.score(_read(files, format), particles=particles, orders=orders, seed=seed)
+    scores = made.score(
+        _read(files, format), particles=particles, orders=orders, seed=seed,
+        groups=_groups(made, merge),
+    )  # fmt: skip
     if as_json:
         typer.echo(json.dumps(scores))
         return

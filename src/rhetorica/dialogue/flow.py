@@ -135,7 +135,8 @@ def flow_of(
     merged = {group[0]: [s for s in group if s in typical] for group in groups}
     joined = {s for group in groups for s in group}
     members = {s: [s] for s in used if s not in joined} | {k: v for k, v in merged.items() if v}
-    rows = [members[k] for k in sorted(members)]
+    numbers = sorted(members)
+    rows = [members[k] for k in numbers]
     # Each group's share of its states: what is true of it is their mean.
     shares = np.zeros((len(rows), p.n_states))
     for k, row in enumerate(rows):
@@ -147,7 +148,6 @@ def flow_of(
     states = []
     for k, row in enumerate(rows):
         best = np.argsort(-telling[k], kind="stable")[:words]
-        row = sorted(row, key=lambda s: -p.occupancy[s])
         # Merged states take turns, so that each wording is seen.
         lists = [typical[s] for s in row]
         turns = [turn for turns in zip_longest(*lists) for turn in turns if turn]
@@ -159,7 +159,7 @@ def flow_of(
                 topics.append((float(mixture[topic]), tuple(vocabulary[w] for w in top)))
         states.append(
             FlowState(
-                row[0],
+                numbers[k],
                 _short(shown(turns[0], model.preparation)),
                 float(p.occupancy[row].sum()),
                 float(places[k]),
@@ -167,10 +167,9 @@ def flow_of(
                 tuple(turn.text for turn in turns[: max(examples, len(row) if examples else 0)]),
                 _speaker(turns),
                 tuple(topics),
-                tuple(row[1:]),
+                tuple(s for s in row if s != numbers[k]),
             )
         )
-    numbers = [state.number for state in states]
     edges = [
         Edge(START, s, float(p.begins[row].sum())) for s, row in zip(numbers, rows, strict=True)
     ]

@@ -1,13 +1,14 @@
 """A flow of dialogue states as a picture: SVG, PNG, and a page to pan, zoom and thin out.
 
-States stand in rows, by when they come in a dialogue; inside a row they are moved towards those
-that lead to them. Lines are as thick as they are probable.
+States stand in rows, by when they come in a dialogue; then they change places as long as lines
+become shorter and fewer lead back. Lines are as thick as they are probable.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -18,6 +19,9 @@ from rhetorica.render.png import rasterize
 
 _BOX, _HIGH, _ACROSS, _DOWN, _MARGIN = 244.0, 74.0, 56.0, 64.0, 44.0
 _DOT = 26.0
+_SHORTENED = 0.08
+"""Lines from this probability on count when places are chosen."""
+_MOST_MOVED, _ROUNDS = 80, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +109,10 @@ def _svg(flow: Flow, edges: tuple[Edge, ...], theme: Theme, *, hidden_below: flo
         "markerHeight='7' markerUnits='userSpaceOnUse' orient='auto'>"
         "<path class='tip' d='M0,0 L8,4 L0,8 z'/></marker></defs>",
     ]
-    # The least probable first, so that the others lie on top.
-    for edge in reversed(edges):
-        parts.append(_line(edge, boxes, hidden_below))
+    # The most probable choose where their figures stand; they are drawn last, on top.
+    taken = list(boxes.values())
+    lines = [_line(edge, boxes, taken, hidden_below) for edge in edges]
+    parts += reversed(lines)
     parts += [_state(state, boxes[state.number]) for state in flow.states]
     for name in (START, END):
         box = boxes[name]
@@ -120,36 +125,98 @@ def _svg(flow: Flow, edges: tuple[Edge, ...], theme: Theme, *, hidden_below: flo
 
 
 def _place(flow: Flow) -> dict[int | str, _Box]:
-    """Put states into rows by when they come, and side by side by what leads to them."""
+    """Put states into rows by when they come, then where lines between them are short."""
     order = sorted(flow.states, key=lambda state: (state.place, state.number))
     across = max(1, min(5, round(math.sqrt(len(order)))))
-    rows = [order[k : k + across] for k in range(0, len(order), across)]
-    middles: dict[int | str, float] = {START: 0.0, END: 0.0}
-    into: dict[int | str, list[Edge]] = {}
-    for edge in flow.edges:
-        into.setdefault(edge.target, []).append(edge)
-    step = _BOX + _ACROSS
-    for row in rows:
-        pull = {}
-        for state in row:
-            known = [edge for edge in into.get(state.number, ()) if edge.source in middles]
-            weight = sum(edge.probability for edge in known)
-            pull[state.number] = (
-                sum(middles[e.source] * e.probability for e in known) / weight if weight else 0.0
-            )
-        row.sort(key=lambda state: (pull[state.number], state.number))
-        for k, state in enumerate(row):
-            middles[state.number] = (k - (len(row) - 1) / 2) * step
-    half = across * step / 2
+    rows = math.ceil(len(order) / across)
+    edges = flow.above(_SHORTENED)
+    tried = []
+    for numbers in ([state.number for state in order], _walk(order, edges)):
+        cells = {number: divmod(k, across) for k, number in enumerate(numbers)}
+        tried.append((_shorten(cells, edges, rows, across), cells))
+    cells = min(tried, key=lambda pair: pair[0])[1]
+    half = across * (_BOX + _ACROSS) / 2
     boxes: dict[int | str, _Box] = {START: _Box(half - _DOT + _MARGIN, 12.0, 2 * _DOT, 2 * _DOT)}
-    y = 12.0 + 2 * _DOT + _DOWN
-    for row in rows:
-        for state in row:
-            x = half + middles[state.number] - _BOX / 2 + _MARGIN
-            boxes[state.number] = _Box(x, y, _BOX, _HIGH)
-        y += _HIGH + _DOWN
-    boxes[END] = _Box(half - _DOT + _MARGIN, y, 2 * _DOT, 2 * _DOT)
+    top = 12.0 + 2 * _DOT + _DOWN
+    for number, (row, column) in cells.items():
+        # A row that is not full stands in the middle.
+        beside = sorted(c for r, c in cells.values() if r == row)
+        place = beside.index(column) + (across - len(beside)) / 2
+        x = _MARGIN + _ACROSS / 2 + place * (_BOX + _ACROSS)
+        boxes[number] = _Box(x, top + row * (_HIGH + _DOWN), _BOX, _HIGH)
+    boxes[END] = _Box(half - _DOT + _MARGIN, top + rows * (_HIGH + _DOWN), 2 * _DOT, 2 * _DOT)
     return boxes
+
+
+def _walk(order: Sequence[FlowState], edges: Sequence[Edge]) -> list[int]:
+    """Go from the beginning to what most probably follows, wherever one has not been yet."""
+    left = [state.number for state in order]
+    here: int | str = START
+    found = []
+    while left:
+        follows = [edge.target for edge in edges if edge.source == here and edge.target in left]
+        here = follows[0] if follows else left[0]
+        left.remove(here)  # type: ignore[arg-type]
+        found.append(here)
+    return found  # type: ignore[return-value]
+
+
+def _shorten(
+    cells: dict[int, tuple[int, int]], edges: Sequence[Edge], rows: int, across: int
+) -> float:
+    """Let states change places, or go to empty ones, as long as that makes lines shorter.
+
+    Returns how long they are then, by a measure that dislikes lines back and behind boxes.
+    """
+    touching: dict[int, list[Edge]] = {number: [] for number in cells}
+    for edge in edges:
+        for name in {edge.source, edge.target} & touching.keys():
+            touching[name].append(edge)  # type: ignore[index]
+    outside = {START: (-1, (across - 1) / 2), END: (rows, (across - 1) / 2)}
+
+    def length(edge: Edge) -> float:
+        (row, column), (to_row, to_column) = (
+            outside[name] if isinstance(name, str) else cells[name]
+            for name in (edge.source, edge.target)
+        )
+        down, aside = to_row - row, abs(to_column - column)
+        if down < 0:
+            cost = 2.0 - 1.2 * down + 0.5 * aside
+        elif down == 0:
+            cost = 1.2 if aside <= 1 else 2.0 + aside
+        else:
+            # Straight down past others, it would lie behind their boxes.
+            hidden = 1.0 if down > 1 and aside == 0 else 0.0
+            cost = 1.5 * down - 0.5 + 0.5 * aside + hidden
+        return cost * edge.probability
+
+    def total(edges: Iterable[Edge]) -> float:
+        return sum(length(edge) for edge in edges)
+
+    places = [(row, column) for row in range(rows) for column in range(across)]
+    # It takes time that grows with the square.
+    for _ in range(_ROUNDS if len(cells) <= _MOST_MOVED else 0):
+        moved = False
+        for number in cells:
+            for place in places:
+                here = cells[number]
+                if place == here:
+                    continue
+                other = next((name for name, cell in cells.items() if cell == place), None)
+                concerned = {*touching[number], *(touching[other] if other is not None else ())}
+                before = total(concerned)
+                cells[number] = place
+                if other is not None:
+                    cells[other] = here
+                if total(concerned) < before - 1e-9:
+                    moved = True
+                    continue
+                cells[number] = here
+                if other is not None:
+                    cells[other] = place
+        if not moved:
+            break
+    return total(edges)
 
 
 def _bulge(a: _Box, b: _Box) -> float:
@@ -164,59 +231,78 @@ def _left_edge(boxes: dict[int | str, _Box], edges: tuple[Edge, ...]) -> float:
         a, b = boxes[edge.source], boxes[edge.target]
         if b.y <= a.y and edge.source != edge.target and a.y != b.y:
             reach = min(reach, min(a.x, b.x) - 0.75 * _bulge(a, b))
-    return reach - 8
+    return reach - 20
 
 
-def _line(edge: Edge, boxes: dict[int | str, _Box], hidden_below: float) -> str:
-    a, b = boxes[edge.source], boxes[edge.target]
+def _line(edge: Edge, boxes: dict[int | str, _Box], taken: list[_Box], hidden_below: float) -> str:
+    kind, curve = _curve(edge, boxes)
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve
+    x, y = _free_spot(curve, taken)
+    path = f"M{x0:.1f},{y0:.1f} C{x1:.1f},{y1:.1f} {x2:.1f},{y2:.1f} {x3:.1f},{y3:.1f}"
     width = 0.8 + 5 * edge.probability
+    gone = " style='display:none'" if edge.probability < hidden_below else ""
+    return (
+        f"<g class='link {kind}' data-p='{edge.probability:.4f}' data-from='{edge.source}' "
+        f"data-to='{edge.target}'{gone}><path class='edge' d='{path}' stroke-width='{width:.1f}' "
+        f"marker-end='url(#tip)'/><text class='chance' x='{x:.1f}' y='{y + 4:.1f}' "
+        f"text-anchor='middle'>{edge.probability:.2f}</text></g>"
+    )
+
+
+_Curve = tuple[tuple[float, float], tuple[float, float], tuple[float, float], tuple[float, float]]
+
+
+def _curve(edge: Edge, boxes: dict[int | str, _Box]) -> tuple[str, _Curve]:
+    """Return the kind of a line (on, back, again), and the four points of its curve."""
+    a, b = boxes[edge.source], boxes[edge.target]
     if edge.source == edge.target:
         x, y = a.x + a.width, a.y + a.height / 2
-        path = f"M{x:.1f},{y - 12:.1f} C{x + 34:.1f},{y - 26:.1f} {x + 34:.1f},{y + 26:.1f} "
-        path += f"{x + 1:.1f},{y + 12:.1f}"
-        at = (x + 24, y + 4)
-        kind = "again"
-    elif b.y > a.y:
+        return "again", ((x, y - 12), (x + 34, y - 26), (x + 34, y + 26), (x + 1, y + 12))
+    if b.y > a.y:
         lean = 0.12 * (b.middle - a.middle)
         # Lines leave and meet the circles of beginning and end in the middle.
         x1 = a.middle + (lean if edge.source != START else 0.0)
         x2 = b.middle - (lean if edge.target != END else 0.0)
         y1, y2 = a.y + a.height, b.y - 2
         bend = max(24.0, 0.4 * (y2 - y1))
-        path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 + bend:.1f} {x2:.1f},{y2 - bend:.1f} "
-        path += f"{x2:.1f},{y2:.1f}"
-        at = (0.7 * x1 + 0.3 * x2, y1 + 0.3 * (y2 - y1) + 4)
-        kind = "on"
-    elif b.y == a.y:
+        return "on", ((x1, y1), (x1, y1 + bend), (x2, y2 - bend), (x2, y2))
+    if b.y == a.y:
         near = b.x > a.x
         x1, x2 = (a.x + a.width, b.x - 2) if near else (a.x, b.x + b.width + 2)
-        y1, y2 = (a.y + 18, b.y + 18) if near else (a.y + 56, b.y + 56)
-        lift = -30.0 if near else 30.0
-        if abs(x2 - x1) < 2 * _ACROSS:
-            lift = 0.0
-        path = f"M{x1:.1f},{y1:.1f} C{x1 + 0.3 * (x2 - x1):.1f},{y1 + 2 * lift:.1f} "
-        path += f"{x1 + 0.7 * (x2 - x1):.1f},{y2 + 2 * lift:.1f} {x2:.1f},{y2:.1f}"
-        at = ((x1 + x2) / 2, (y1 + y2) / 2 + 1.5 * lift + 4)
-        kind = "on"
-    else:
-        out = min(a.x, b.x) - _bulge(a, b)
-        y1, y2 = a.y + a.height / 2, b.y + b.height / 2
-        path = f"M{a.x:.1f},{y1:.1f} C{out:.1f},{y1:.1f} {out:.1f},{y2:.1f} {b.x - 2:.1f},{y2:.1f}"
-        at = (0.25 * (a.x + b.x) / 2 + 0.75 * out, (y1 + y2) / 2 + 4)
-        kind = "back"
-    gone = " style='display:none'" if edge.probability < hidden_below else ""
-    return (
-        f"<g class='link {kind}' data-p='{edge.probability:.4f}' data-from='{edge.source}' "
-        f"data-to='{edge.target}'{gone}><path class='edge' d='{path}' stroke-width='{width:.1f}' "
-        f"marker-end='url(#tip)'/><text class='chance' x='{at[0]:.1f}' y='{at[1]:.1f}' "
-        f"text-anchor='middle'>{edge.probability:.2f}</text></g>"
-    )
+        y = a.y + (18 if near else 56)
+        # Past others, it swings above or below them.
+        lift = 0.0 if abs(x2 - x1) < 2 * _ACROSS else (-60.0 if near else 60.0)
+        third = 0.3 * (x2 - x1)
+        return "on", ((x1, y), (x1 + third, y + lift), (x2 - third, y + lift), (x2, y))
+    out = min(a.x, b.x) - _bulge(a, b)
+    y1, y2 = a.y + a.height / 2, b.y + b.height / 2
+    return "back", ((a.x, y1), (out, y1), (out, y2), (b.x - 2, y2))
+
+
+def _free_spot(curve: _Curve, taken: list[_Box]) -> tuple[float, float]:
+    """Find where on a line its figure covers neither box nor other figure, and take it."""
+    spots = []
+    for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.15, 0.85):
+        rest = 1 - share
+        weights = (rest**3, 3 * share * rest**2, 3 * share**2 * rest, share**3)
+        x, y = (sum(w * point[k] for w, point in zip(weights, curve, strict=True)) for k in (0, 1))
+        box = _Box(x - 13, y - 7, 26, 14)
+        spots.append((sum(_overlap(box, other) for other in taken), len(spots), box))
+    _, _, best = min(spots, key=lambda spot: spot[:2])
+    taken.append(best)
+    return best.middle, best.y + 7
+
+
+def _overlap(a: _Box, b: _Box) -> float:
+    wide = min(a.x + a.width, b.x + b.width) - max(a.x, b.x)
+    high = min(a.y + a.height, b.y + b.height) - max(a.y, b.y)
+    return max(0.0, wide) * max(0.0, high)
 
 
 def _state(state: FlowState, box: _Box) -> str:
     # Bold letters are wider than those that are measured.
     name = _clipped(f"{state.number + 1}. {state.name}", measure(13.5), 2)
-    words = _clipped(", ".join(word for word, _ in state.words), measure(11), 1)
+    words = [escape(_fitting([visible(word) for word, _ in state.words], measure(11)))]
     x, y = box.x + 9, box.y + 18
     rows = [f"<text class='name' x='{x:.1f}' y='{y + 15 * k:.1f}'>{t}</text>"
             for k, t in enumerate(name)]  # fmt: skip
@@ -240,6 +326,17 @@ def _clipped(text: str, width: Measure, rows: int) -> list[str]:
     if len(found) > rows:
         found = [*found[: rows - 1], clip(" ".join(found[rows - 1 :]), room, width)]
     return [escape(row) for row in found]
+
+
+def _fitting(words: Sequence[str], width: Measure) -> str:
+    """Join as many words as a row of a box holds."""
+    room, found = _BOX - 18, ""
+    for word in words:
+        longer = f"{found}, {word}" if found else clip(word, room, width)
+        if found and width(longer) > room:
+            break
+        found = longer
+    return found
 
 
 def _style(theme: Theme) -> str:
