@@ -521,6 +521,36 @@ def _choose(weights: Floats, uniform: float) -> int:
 
 
 @part
+def _block_sums(weights: Floats, blocks: Floats) -> float:
+    """Sum weights by eights, which do not wait for one another; return the sum of all."""
+    total = 0.0
+    for j in range(len(blocks)):
+        k = 8 * j
+        blocks[j] = ((weights[k] + weights[k + 1]) + (weights[k + 2] + weights[k + 3])) + (
+            (weights[k + 4] + weights[k + 5]) + (weights[k + 6] + weights[k + 7])
+        )
+        total += blocks[j]
+    for k in range(8 * len(blocks), len(weights)):
+        total += weights[k]
+    return total
+
+
+@part
+def _locate(weights: Floats, blocks: Floats, aim: float) -> int:
+    """Return the index up to which the weights sum to more than ``aim``."""
+    j = 0
+    while j < len(blocks) and aim >= blocks[j]:
+        aim -= blocks[j]
+        j += 1
+    k = 8 * j
+    while k < len(weights) - 1 and aim >= weights[k]:
+        aim -= weights[k]
+        k += 1
+    # Rounding may lead behind the last.
+    return min(k, len(weights) - 1)
+
+
+@part
 def _link(
     transitions: Ints, departures: Ints, before: int, state: int, after: int, by: int
 ) -> None:
@@ -640,8 +670,9 @@ def _take_topics(
     room, word_room = len(items) * alpha, len(topics) * beta
     for i in range(len(words)):
         k, word = drawn[i], words[i]
-        ratio *= (items[k, state] + alpha) / (item_totals[state] + room) / by_state[k]
-        ratio *= (topics[word, k] + beta) / (topic_totals[k] + word_room) / by_topic[i, k]
+        proposed = (item_totals[state] + room) * by_state[k]
+        proposed *= (topic_totals[k] + word_room) * by_topic[i, k]
+        ratio *= (items[k, state] + alpha) * (topics[word, k] + beta) / proposed
         items[k, state] += 1
         item_totals[state] += 1
         topics[word, k] += 1
@@ -690,19 +721,30 @@ def _move_jointly(
     uniforms: Floats,
     topic_uniforms: Floats,
 ) -> int:
-    """Draw each utterance's state with its topics (TM-HMM); return how many were accepted."""
+    """Draw each utterance's state with its topics (TM-HMM); return how many were accepted.
+
+    A word's chance in a state is a sum over topics. Most topics never had the word: what they add
+    is the same for all words (``smooth``), so that only the others are visited.
+    """
     n_topics, size = items.shape
     room, word_room = n_topics * alpha, len(topics) * beta
     weights, chances, by_state = np.empty(size), np.empty(size), np.empty((n_topics, size))
+    scale, smooth, sums = np.empty(n_topics), np.empty(size), np.empty(n_topics)
     longest = 0
     for u in range(len(offsets) - 1):
         longest = max(longest, offsets[u + 1] - offsets[u])
     by_topic, drawn = np.empty((longest, n_topics)), np.empty(longest, np.int32)
+    had, blocks = np.empty(n_topics, np.int64), np.empty(n_topics // 8)
     departures = np.zeros(size, np.int32)
     for s in range(size):
         departures[s] = transitions[s].sum()
     accepted = 0
     for d in range(len(dialogues) - 1):
+        # From scratch once a dialogue, so that errors of rounding do not add up.
+        for k in range(n_topics):
+            scale[k] = 1.0 / (topic_totals[k] + word_room)
+        for s in range(size):
+            _refresh_state(s, items, item_totals, alpha, room, beta, scale, by_state, smooth)
         for u in range(dialogues[d], dialogues[d + 1]):
             begin, end = offsets[u], offsets[u + 1]
             own, present = words[begin:end], slots[begin:end]
@@ -712,20 +754,36 @@ def _move_jointly(
             _link(transitions, departures, before, old, after, -1)
             speaker_counts[speakers[u], old] -= 1
             _leave_topics(own, present, old, items, item_totals, topics, topic_totals)
+            _refresh_topics(present, topic_totals, word_room, beta, scale, by_state, smooth)
+            _refresh_state(old, items, item_totals, alpha, room, beta, scale, by_state, smooth)
             _chain_weights(weights, transitions, departures, before, after, gamma)
             if knows_speakers:
                 _voice_weights(weights, speaker_counts, speakers[u], sigma)
-            for k in range(n_topics):
-                for s in range(size):
-                    by_state[k, s] = (items[k, s] + alpha) / (item_totals[s] + room)
             for i in range(len(own)):
-                chances[:] = 0.0
+                row = topics[own[i]]
+                n_had = 0
                 for k in range(n_topics):
-                    chance = (topics[own[i], k] + beta) / (topic_totals[k] + word_room)
-                    by_topic[i, k] = chance
+                    by_topic[i, k] = (row[k] + beta) * scale[k]
+                    if row[k] > 0:
+                        had[n_had] = k
+                        n_had += 1
+                chances[:] = smooth
+                # Four at a time: fewer passes over the states.
+                for j in range(0, n_had - 3, 4):
+                    a, b, c, e = had[j], had[j + 1], had[j + 2], had[j + 3]
+                    by_a, by_b = row[a] * scale[a], row[b] * scale[b]
+                    by_c, by_e = row[c] * scale[c], row[e] * scale[e]
                     for s in range(size):
-                        chances[s] += by_state[k, s] * chance
-                weights *= chances
+                        chances[s] += (by_state[a, s] * by_a + by_state[b, s] * by_b) + (
+                            by_state[c, s] * by_c + by_state[e, s] * by_e
+                        )
+                for j in range(n_had - n_had % 4, n_had):
+                    a = had[j]
+                    by_a = row[a] * scale[a]
+                    for s in range(size):
+                        chances[s] += by_state[a, s] * by_a
+                for s in range(size):
+                    weights[s] *= chances[s]
                 if i % 8 == 7:
                     # Long utterances would underflow.
                     weights /= weights.max()
@@ -733,7 +791,10 @@ def _move_jointly(
                 weights[:] = (weights / weights.max()) ** power
             new = _choose(weights, uniforms[u, 0])
             for i in range(len(own)):
-                drawn[i] = _choose(by_state[:, new] * by_topic[i], topic_uniforms[begin + i])
+                for k in range(n_topics):
+                    sums[k] = by_state[k, new] * by_topic[i, k]
+                total = _block_sums(sums, blocks)
+                drawn[i] = _locate(sums, blocks, topic_uniforms[begin + i] * total)
             stay = _take_topics(
                 own, present, old, items, item_totals, topics, topic_totals, alpha, beta,
                 by_state[:, old], by_topic,
@@ -753,9 +814,55 @@ def _move_jointly(
                     own, present, old, items, item_totals, topics, topic_totals, alpha, beta,
                     by_state[:, old], by_topic,
                 )  # fmt: skip
+            _refresh_topics(present, topic_totals, word_room, beta, scale, by_state, smooth)
+            _refresh_state(
+                states[u], items, item_totals, alpha, room, beta, scale, by_state, smooth
+            )
             _link(transitions, departures, before, states[u], after, 1)
             speaker_counts[speakers[u], states[u]] += 1
     return accepted
+
+
+@part
+def _refresh_state(
+    state: int,
+    items: Ints,
+    item_totals: Ints,
+    alpha: float,
+    room: float,
+    beta: float,
+    scale: Floats,
+    by_state: Floats,
+    smooth: Floats,
+) -> None:
+    """Find a state's shares of topics anew, and the chance that it gives to words never seen."""
+    total = 0.0
+    each = 1.0 / (item_totals[state] + room)
+    for k in range(len(scale)):
+        by_state[k, state] = (items[k, state] + alpha) * each
+        total += by_state[k, state] * scale[k]
+    smooth[state] = beta * total
+
+
+@part
+def _refresh_topics(
+    touched: Ints,
+    topic_totals: Ints,
+    word_room: float,
+    beta: float,
+    scale: Floats,
+    by_state: Floats,
+    smooth: Floats,
+) -> None:
+    """Find anew what depends on the totals of these topics."""
+    for i in range(len(touched)):
+        k = touched[i]
+        fresh = 1.0 / (topic_totals[k] + word_room)
+        change = beta * (fresh - scale[k])
+        if change != 0.0:
+            scale[k] = fresh
+            for s in range(len(smooth)):
+                smooth[s] += by_state[k, s] * change
 
 
 @compiled
@@ -776,6 +883,7 @@ def _move_topics(
     room = kinds * beta
     # Multiplying is faster than dividing: the totals are kept as reciprocals.
     shares, scale, sums = np.empty(size), np.empty(size), np.empty(size)
+    blocks = np.empty(size // 8)
     for k in range(size):
         scale[k] = 1.0 / (topic_totals[k] + room)
     for u in range(len(offsets) - 1):
@@ -791,14 +899,8 @@ def _move_topics(
             scale[old] = 1.0 / (topic_totals[old] + room)
             for k in range(size):
                 sums[k] = shares[k] * scale[k] * (row[k] + beta)
-            total = 0.0
-            for k in range(size):
-                total += sums[k]
-                sums[k] = total
-            aim = uniforms[i] * total
-            new = 0
-            while new < size - 1 and sums[new] <= aim:
-                new += 1
+            total = _block_sums(sums, blocks)
+            new = _locate(sums, blocks, uniforms[i] * total)
             slots[i] = new
             row[new] += 1
             shares[new] += 1.0
@@ -832,6 +934,7 @@ def _move_shared(
     size, kinds = topic_totals.shape[0], topics.shape[0]
     word_room, room = kinds * word_prior, kinds * beta
     mixture, scale, sums = np.empty(size), np.empty(size), np.empty(size)
+    blocks = np.empty(size // 8)
     for k in range(size):
         scale[k] = 1.0 / (topic_totals[k] + room)
     for d in range(len(dialogues) - 1):
@@ -862,10 +965,7 @@ def _move_shared(
                     sources[min(old, 1), state] -= 1
                 for k in range(size):
                     sums[k] = mixture[k] * scale[k] * (row[k] + beta)
-                total = 0.0
-                for k in range(size):
-                    total += sums[k]
-                    sums[k] = total
+                total = _block_sums(sums, blocks)
                 if shares_by_state:
                     first, second = sources[0, state] + pi, sources[1, state] + pi
                 else:
@@ -879,9 +979,7 @@ def _move_shared(
                     item_totals[state] += 1
                     from_state += 1
                 else:
-                    new = 0
-                    while new < size - 1 and sums[new] <= aim:
-                        new += 1
+                    new = _locate(sums, blocks, aim)
                     slots[i] = 1 + new
                     row[new] += 1
                     topic_totals[new] += 1
