@@ -69,6 +69,17 @@ def test_transcripts() -> None:
     assert reading.empty_turns == 1
 
 
+def test_streams_are_read_as_they_begin() -> None:
+    for text in (
+        "dialogue,speaker,text\n1,A,hi\n1,B,ho\n",
+        '"speaker"\t"text"\t"id"\nA\thi\t1\nB\tho\t1\n',
+        "A: hi\nB: ho\n",
+        '{"id": 1, "turns": [{"speaker": "A", "text": "hi"}, {"speaker": "B", "text": "ho"}]}',
+    ):
+        turns = read_dialogues(io.StringIO(text)).dialogues[0].turns
+        assert [(turn.speaker, turn.text) for turn in turns] == [("A", "hi"), ("B", "ho")]
+
+
 def test_csv_with_other_names_for_columns(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(

@@ -59,7 +59,7 @@ def test_a_file_becomes_a_flow_that_can_be_saved(page: Any, tmp_path: Path) -> N
     assert page.locator("#content").input_value() == CALLS * 4
     assert not page.locator("#downloads").is_visible()
     find(page)
-    assert page.locator("#message").inner_text() == "4 states"
+    assert page.locator("#message").inner_text() == "4 states in 8 dialogues"
     page.wait_for_function("document.getElementById('shown').naturalWidth > 200")
     picture = saved(page, "picture", tmp_path)
     assert picture.name == "flow.svg"
@@ -69,6 +69,21 @@ def test_a_file_becomes_a_flow_that_can_be_saved(page: Any, tmp_path: Path) -> N
     assert chart.read_text("utf-8").startswith("flowchart")
     # What was said is shown, not run.
     assert page.evaluate("window.pwned") is None
+
+
+def test_a_table_is_read_and_wordings_are_merged(page: Any) -> None:
+    rows = ["dialogue,speaker,text"]
+    for number in range(12):
+        hello = ("welcome to this line", "good morning who is there")[number % 2]
+        rows += [f"{number},Agent,{hello}", f"{number},Client,my bus is late today", f"{number},A,"]
+    page.set_input_files(
+        "#open", {"name": "a.csv", "mimeType": "text/csv", "buffer": "\n".join(rows).encode()}
+    )
+    page.wait_for_function("document.getElementById('content').value.startsWith('dialogue')")
+    page.check("#merge")
+    find(page, states=3)
+    message = page.locator("#message").inner_text()
+    assert message == "2 states in 12 dialogues; 12 turns without text left out"
 
 
 def test_the_saved_page_works_alone(page: Any, tmp_path: Path) -> None:
@@ -123,7 +138,7 @@ def test_what_cannot_be_read_is_said_with_its_line(page: Any) -> None:
     assert not page.locator("#downloads").is_visible()
     page.fill("#content", CALLS * 3)
     find(page, states=3)
-    assert page.locator("#message").inner_text() == "3 states"
+    assert page.locator("#message").inner_text() == "3 states in 6 dialogues"
     assert page.locator("#shown").is_visible()
 
 

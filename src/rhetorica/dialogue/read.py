@@ -6,8 +6,8 @@
   ``act``, ``slot`` and ``values``; a value that stands in the text is an entity of the slot's type.
   ``entities`` may give ``[start, end, type]`` directly.
 - ``.csv``, ``.tsv``: a header with the columns dialogue, speaker, text, and perhaps act.
-- anything else: a transcript, ``Agent: Welcome!``, one turn a line; an empty line begins another
-  dialogue; a line that is indented goes on with the turn before it.
+- anything else: as its beginning looks, one of these or a transcript, ``Agent: Welcome!``, one turn
+  a line; an empty line begins another dialogue; an indented line goes on with the turn before it.
 
 Turns without text are left out and counted, as are dialogues in which nothing is left. Whatever
 else is not as it should be is an error that names file and line.
@@ -104,7 +104,15 @@ def _format_of(file: Source) -> Format:
     if last in (".csv", ".tsv"):
         return "csv"
     # Standard input and streams have no name that tells.
-    return "jsonl" if file.text.lstrip()[:1] in ("{", "[") else "transcript"
+    if file.text.lstrip()[:1] in ("{", "["):
+        return "jsonl"
+    header = [name.strip().strip('"').lower() for name in re.split("[,\t]", _first_line(file))]
+    named = all(any(name in header for name in names) for names in _COLUMNS.values())
+    return "csv" if named else "transcript"
+
+
+def _first_line(file: Source) -> str:
+    return file.text.split("\n", 1)[0]
 
 
 def _json_rows(file: Source) -> Iterator[_Row]:
@@ -197,7 +205,7 @@ _COLUMNS = {
 
 
 def _csv_rows(file: Source) -> Iterator[_Row]:
-    delimiter = "\t" if "\t" in file.text.split("\n", 1)[0] else ","
+    delimiter = "\t" if "\t" in _first_line(file) else ","
     reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=delimiter)
     header = [name.strip().lower() for name in next(reader)]
     places = {}

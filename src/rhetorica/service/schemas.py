@@ -292,13 +292,16 @@ class DialogueRequest(Model):
 
     content: str = Field(description="Transcripts, JSON lines or CSV with many dialogues.")
     format: Literal["transcript", "jsonl", "csv"] | None = Field(
-        None, description="How the content is written; by default, JSON if it begins like it."
+        None, description="How the content is written; by default, as its beginning looks."
     )
     model: Literal["lm-hmm", "lm-hmms", "tm-hmm", "tm-hmms", "tm-hmmss"] = "tm-hmmss"
     states: int = Field(12, ge=1, le=50)
     topics: int = Field(20, ge=1, le=100)
     sweeps: int = Field(100, ge=1, le=300)
     threshold: float = Field(0.1, ge=0, le=1, description="Leave out less probable lines.")
+    merge: bool = Field(
+        False, description="Take states together that are only wordings of one step."
+    )
     seed: int = Field(0, ge=0, le=2**31)
 
 

@@ -197,9 +197,13 @@ def dialogue(_: Models, limits: Limits, request: schemas.DialogueRequest) -> Ans
         model=request.model, states=request.states, topics=request.topics, sweeps=request.sweeps,
         samples=min(10, request.sweeps), seed=request.seed,
     )  # fmt: skip
-    flow = flow_of(fit(read_dialogues(source, format=request.format).dialogues, settings))
+    reading = read_dialogues(source, format=request.format)
+    model = fit(reading.dialogues, settings)
+    flow = flow_of(model, groups=model.groups() if request.merge else ())
     return as_json(
         {
+            "dialogues": len(reading.dialogues),
+            "empty_turns": reading.empty_turns,
             "flow": flow.to_json(),
             "svg": flow_svg(flow, threshold=request.threshold),
             "html": flow_html(flow, threshold=request.threshold),

@@ -27,12 +27,14 @@ at("form").addEventListener("submit", async (event) => {
       states: Number(at("states").value),
       topics: Number(at("topics").value),
       threshold: Number(at("threshold").value),
+      merge: at("merge").checked,
     });
     at("page").href = offer("page", found.html, "text/html");
     at("chart").href = offer("chart", found.mermaid, "text/plain");
     at("shown").src = at("picture").href = offer("picture", found.svg, "image/svg+xml");
     at("shown").hidden = at("downloads").hidden = false;
-    at("message").textContent = `${found.flow.states.length} states`;
+    const left = found.empty_turns ? `; ${found.empty_turns} turns without text left out` : "";
+    at("message").textContent = `${found.flow.states.length} states in ${found.dialogues} dialogues${left}`;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     at("message").textContent = error.message;
