@@ -100,6 +100,12 @@ def test_what_follows_stands_near() -> None:
     assert sum(near) >= 7
 
 
+def test_merged_states_say_so() -> None:
+    state = FlowState(0, "Hello!", 1.0, 0.0, (("hello", 0.9),), others=(3, 4))
+    assert "3 wordings" in flow_svg(Flow("one", (state,), (Edge("start", 0, 1.0),)))
+    assert "wordings" not in flow_svg(chart())
+
+
 def test_the_page_holds_its_data_safely() -> None:
     page = flow_html(chart())
     assert page.count("</script>") == 1

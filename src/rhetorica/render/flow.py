@@ -309,6 +309,7 @@ def _state(state: FlowState, box: _Box) -> str:
     below = box.y + box.height - 24
     rows += [f"<text class='words' x='{x:.1f}' y='{below:.1f}'>{text}</text>" for text in words]
     foot = f"{100 * state.share:.0f} %" + (f" · {state.speaker}" if state.speaker else "")
+    foot += f" · {1 + len(state.others)} wordings" if state.others else ""
     foot = escape(visible(foot))
     rows.append(f"<text class='foot' x='{x:.1f}' y='{below + 15:.1f}'>{foot}</text>")
     spoken = escape("; ".join(visible(text) for text in state.examples), quote=False)
