@@ -318,6 +318,13 @@ def reproduce_zhai_williams_command(
     rivals: Annotated[
         bool, typer.Option(help="Also cluster with scikit-learn and hmmlearn (extra compare).")
     ] = True,
+    minilm: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with `model.safetensors` and `vocab.txt` of MiniLM as distributed, whose "
+            "vectors of turns are clustered, too (extra train)."
+        ),
+    ] = None,
     into: Annotated[
         Path | None,
         typer.Option(help="A page with a marked place for the tables (docs/dialogue.md)."),
@@ -331,7 +338,7 @@ def reproduce_zhai_williams_command(
     from rhetorica.reproduce.zhai_williams2014 import reproduce_zhai_williams2014
 
     tables = reproduce_zhai_williams2014(
-        sgd, work, quick=quick, repetitions=repetitions, rivals=rivals, tell=tell
+        sgd, work, quick=quick, repetitions=repetitions, rivals=rivals, minilm=minilm, tell=tell
     )
     if into:
         write_into(into, "tables", tables)

@@ -75,12 +75,14 @@ def reproduce_zhai_williams2014(
     quick: bool = False,
     repetitions: int = 3,
     rivals: bool = True,
+    minilm: Path | None = None,
     tell: Tell = nothing,
 ) -> str:
     """Run what is not yet in ``work``, and return all tables in Markdown.
 
     ``sgd`` holds ``sgd_train.jsonl`` and ``sgd_dev.jsonl``; ``rivals`` need scikit-learn and
-    hmmlearn.
+    hmmlearn. ``minilm`` holds ``model.safetensors`` and ``vocab.txt`` of MiniLM as distributed,
+    for one more rival.
     """
     plan = QUICK if quick else Plan(seeds=tuple(range(repetitions)))
     train = read_dialogues(sgd / "sgd_train.jsonl").dialogues[: plan.dialogues]
@@ -94,7 +96,7 @@ def reproduce_zhai_williams2014(
     parts = [
         lab.likelihood_table(),
         lab.ordering_table(),
-        lab.agreement_table(rivals=rivals),
+        lab.agreement_table(rivals=_rivals(minilm) if rivals else {}),
         lab.curve_table(),
         lab.mixing_table(),
         bus_table(Experiments("bus", work, tell), plan),
@@ -165,7 +167,7 @@ class _Lab:
             parts.append(table(f"**Kendall's tau {title} (SGD dev)**", self._columns("tau"), rows))
         return "\n".join(parts)
 
-    def agreement_table(self, *, rivals: bool) -> str:
+    def agreement_table(self, *, rivals: Mapping[str, Rival]) -> str:
         """States against acts."""
         rows = []
         for states in self.plan.states:
@@ -175,7 +177,7 @@ class _Lab:
                     for name in ("v_measure", "adjusted_rand", "purity")
                 ]
                 rows.append([model, states, *cells])
-            for name, find in _RIVALS.items() if rivals else ():
+            for name, find in rivals.items():
                 setting = {"rival": name, "states": states, "train": len(self.train)}
                 found = self.runs.figures(
                     setting,
@@ -187,8 +189,9 @@ class _Lab:
             "**Agreement of states with acts (SGD dev)**",
             ["model", "states", "V-measure", "adjusted Rand", "purity"], rows,
             "A turn's class is its sorted set of acts. k-means clusters the dev turns themselves; "
-            "MiniLM is the encoder of neural-fast, fine-tuned for discourse; the categorical HMM "
-            "sees each turn as one of 200 k-means clusters of train.",
+            "MiniLM's states are those of neural-fast, fine-tuned for discourse, with the dialogue "
+            "as context, its utterance vectors those of the encoder as distributed, each turn "
+            "alone; the categorical HMM sees each turn as one of 200 k-means clusters of train.",
         )  # fmt: skip
 
     def curve_table(self) -> str:
@@ -388,11 +391,53 @@ def rival_categorical(train: Sequence[Dialogue], dev: Sequence[Dialogue], n: int
     return _rival(dev, chain.predict(heard, [len(dialogue.turns) for dialogue in dev]))
 
 
-_RIVALS: dict[str, Callable[[Sequence[Dialogue], Sequence[Dialogue], int], dict[str, Any]]] = {
-    "k-means on TF-IDF": rival_tf_idf,
-    "k-means on MiniLM's states": rival_encoder,
-    "hmmlearn's categorical HMM": rival_categorical,
-}
+@lru_cache(maxsize=1)
+def utterance_vectors(folder: Path, dialogues: tuple[Dialogue, ...]) -> NDArray[np.float64]:
+    """Return MiniLM's vector of each turn, as distributed: the mean over its pieces."""
+    try:
+        import torch
+        from tokenizers.implementations import BertWordPieceTokenizer
+
+        from rhetorica.train.neural.encoders import MINILM, Encoder, read_safetensors
+    except ImportError:
+        raise MissingExtra("vectors of MiniLM", "train") from None
+    tokenizer = BertWordPieceTokenizer(str(folder / "vocab.txt"), lowercase=True)
+    encoder = Encoder(tokenizer.get_vocab_size(), MINILM)
+    weights = folder / "model.safetensors"
+    encoder.load_pretrained(weights)
+    encoder.eval()
+    texts = [turn.text for dialogue in dialogues for turn in dialogue.turns]
+    pieces = [tokenizer.encode(text).ids[:256] for text in texts]
+    by_length: dict[int, list[int]] = {}
+    for number, ids in enumerate(pieces):
+        by_length.setdefault(len(ids), []).append(number)
+    vectors = np.zeros((len(texts), MINILM.width))
+    with torch.inference_mode():
+        # Loading blurs the kinds of pieces, for training; here there is one.
+        kinds = read_safetensors(weights)["embeddings.token_type_embeddings.weight"]
+        encoder.types.weight.copy_(kinds[:1].expand_as(encoder.types.weight))
+        for numbers in by_length.values():
+            for start in range(0, len(numbers), 64):
+                some = numbers[start : start + 64]
+                ids = torch.tensor([pieces[number] for number in some])
+                vectors[some] = encoder(ids, torch.zeros_like(ids)).mean(1).numpy()
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+Rival = Callable[[Sequence[Dialogue], Sequence[Dialogue], int], dict[str, Any]]
+
+
+def _rivals(minilm: Path | None) -> dict[str, Rival]:
+    found: dict[str, Rival] = {
+        "k-means on TF-IDF": rival_tf_idf,
+        "k-means on MiniLM's states": rival_encoder,
+        "hmmlearn's categorical HMM": rival_categorical,
+    }
+    if minilm:
+        found["k-means on MiniLM's utterance vectors"] = lambda _, dev, n: _rival(
+            dev, _kmeans(utterance_vectors(minilm, tuple(dev)), n).labels_
+        )
+    return found
 
 
 def bus_table(runs: Experiments, plan: Plan) -> str:
