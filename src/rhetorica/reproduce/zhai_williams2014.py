@@ -189,9 +189,8 @@ class _Lab:
             "**Agreement of states with acts (SGD dev)**",
             ["model", "states", "V-measure", "adjusted Rand", "purity"], rows,
             "A turn's class is its sorted set of acts. k-means clusters the dev turns themselves; "
-            "MiniLM's states are those of neural-fast, fine-tuned for discourse, with the dialogue "
-            "as context, its utterance vectors those of the encoder as distributed, each turn "
-            "alone; the categorical HMM sees each turn as one of 200 k-means clusters of train.",
+            "MiniLM is the encoder of neural-fast, fine-tuned for discourse; the categorical HMM "
+            "sees each turn as one of 200 k-means clusters of train.",
         )  # fmt: skip
 
     def curve_table(self) -> str:
@@ -434,7 +433,7 @@ def _rivals(minilm: Path | None) -> dict[str, Rival]:
         "hmmlearn's categorical HMM": rival_categorical,
     }
     if minilm:
-        found["k-means on MiniLM's utterance vectors"] = lambda _, dev, n: _rival(
+        found["k-means on vectors of MiniLM as distributed"] = lambda _, dev, n: _rival(
             dev, _kmeans(utterance_vectors(minilm, tuple(dev)), n).labels_
         )
     return found
