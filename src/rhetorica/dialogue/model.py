@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -342,28 +342,26 @@ def typical_turns(
     sets = [tuple(sorted(set(preparation.words(turn)))) for turn in turns]
     spread = Counter(word for words in sets for word in words)
     weight = {word: math.log(1 + len(turns) / times) for word, times in spread.items()}
-    sums: dict[int, Counter[str]] = {}
+    sums: dict[int, defaultdict[str, float]] = {}
     found: dict[int, dict[tuple[str, ...], Turn]] = {}
     for turn, words, state in zip(turns, sets, states, strict=True):
         if not words:
             continue
         found.setdefault(state, {}).setdefault(words, turn)
         length = math.sqrt(sum(weight[word] ** 2 for word in words))
-        there = sums.setdefault(state, Counter())
+        there = sums.setdefault(state, defaultdict(float))
         for word in words:
-            there[word] += weight[word] / length  # type: ignore[assignment]
+            there[word] += weight[word] / length
 
     def likeness(state: int, words: tuple[str, ...]) -> float:
         length = math.sqrt(sum(weight[word] ** 2 for word in words))
         return sum(sums[state][word] * weight[word] for word in words) / length
 
-    return {
-        state: tuple(
-            there[words]
-            for words in sorted(there, key=lambda words: (-likeness(state, words), words))[:count]
-        )
-        for state, there in found.items()
-    }
+    typical = {}
+    for state, kinds in found.items():
+        best = sorted((-likeness(state, words), words) for words in kinds)[:count]
+        typical[state] = tuple(kinds[words] for _, words in best)
+    return typical
 
 
 class DialogueModel(Stored):

@@ -154,11 +154,13 @@ def _walk(order: Sequence[FlowState], edges: Sequence[Edge]) -> list[int]:
     here: int | str = START
     found = []
     while left:
-        follows = [edge.target for edge in edges if edge.source == here and edge.target in left]
-        here = follows[0] if follows else left[0]
-        left.remove(here)  # type: ignore[arg-type]
-        found.append(here)
-    return found  # type: ignore[return-value]
+        led = {edge.target: edge for edge in reversed(edges) if edge.source == here}
+        follows = [number for number in left if number in led]
+        number = max(follows, key=lambda number: led[number].probability) if follows else left[0]
+        left.remove(number)
+        found.append(number)
+        here = number
+    return found
 
 
 def _shorten(
@@ -170,8 +172,9 @@ def _shorten(
     """
     touching: dict[int, list[Edge]] = {number: [] for number in cells}
     for edge in edges:
-        for name in {edge.source, edge.target} & touching.keys():
-            touching[name].append(edge)  # type: ignore[index]
+        for name in {edge.source, edge.target}:
+            if isinstance(name, int):
+                touching[name].append(edge)
     outside = {START: (-1, (across - 1) / 2), END: (rows, (across - 1) / 2)}
 
     def length(edge: Edge) -> float:
