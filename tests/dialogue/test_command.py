@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,10 @@ def test_merged_states_are_shown_applied_and_scored(folder: Path) -> None:
     assert {turn["state"] for turn in first["turns"]} <= numbers
     assert all(turn["name"] for turn in first["turns"])
     assert "log_likelihood" in run("score", model, chats, "--merge", "auto", "--json")
+    result = CliRunner().invoke(app, ["dialogue", "show", model, "--to", "dot", "--merge", "3"])
+    assert re.search(
+        r"\d states merged into 3; .*last merges [+-]\d+.*next ones -\d", result.stderr
+    )
     for wrong in ("0", "few"):
         result = CliRunner().invoke(app, ["dialogue", "show", model, "--merge", wrong])
         assert result.exit_code == 2

@@ -65,11 +65,18 @@ Picture = Literal["html", "svg", "png", "mermaid", "dot", "json"]
 def _groups(model: DialogueModel, merge: str | None) -> Groups:
     if merge is None:
         return ()
-    if merge == "auto":
-        return model.groups()
-    if not merge.isdecimal() or not int(merge):
+    if merge != "auto" and not (merge.isdecimal() and int(merge)):
         raise typer.BadParameter(f"--merge {merge!r}: expected auto, or a number of at least 1")
-    return model.groups(int(merge))
+    groups = model.groups(None if merge == "auto" else int(merge))
+    done = len(model.merges) + 1 - len(groups)
+    gains = [f"{found.gain:+.0f}" for found in model.merges[max(0, done - 3) : done + 3]]
+    # A sudden drop is where the steps of a flow are reached.
+    last = min(3, done)
+    say(
+        f"{len(model.merges) + 1} states merged into {len(groups)}; log probability: last merges "
+        f"{', '.join(gains[:last]) or 'none'}, next ones {', '.join(gains[last:]) or 'none'}"
+    )
+    return groups
 
 
 def _read(files: Sequence[str], format: Format | None) -> list[Dialogue]:
