@@ -100,6 +100,24 @@ def test_what_follows_stands_near() -> None:
     assert sum(near) >= 7
 
 
+def test_a_line_past_a_box_does_not_hide_behind_it() -> None:
+    states = tuple(FlowState(k, f"state {k}", 0.5, float(k), (("word", 0.5),)) for k in range(2))
+    edges = (Edge("start", 0, 1.0), Edge(0, 1, 0.6), Edge(0, "end", 0.4), Edge(1, "end", 1.0))
+    picture = flow_svg(Flow("past", states, edges))
+    root = ElementTree.fromstring(picture)
+    rows = [
+        (float(n.attrib["x"]), float(n.attrib["y"]), float(n.attrib["width"]))
+        for n in root.iter()
+        if n.tag.endswith("rect") and "rx" in n.attrib
+    ]
+    ends = sorted(rows, key=lambda row: row[1])
+    link = next(n for n in root.iter() if (n.get("data-from"), n.get("data-to")) == ("0", "end"))
+    numbers = [float(x) for x in re.findall(r"-?[\d.]+", link[0].attrib["d"])]
+    middle = sum(w * x for w, x in zip((1, 3, 3, 1), numbers[::2], strict=True)) / 8
+    assert middle < ends[1][0]
+    assert middle > float(root.attrib["viewBox"].split()[0])
+
+
 def test_merged_states_say_so() -> None:
     state = FlowState(0, "Hello!", 1.0, 0.0, (("hello", 0.9),), others=(3, 4))
     assert "3 wordings" in flow_svg(Flow("one", (state,), (Edge("start", 0, 1.0),)))

@@ -19,6 +19,8 @@ from rhetorica.render.png import rasterize
 
 _BOX, _HIGH, _ACROSS, _DOWN, _MARGIN = 244.0, 74.0, 56.0, 64.0, 44.0
 _DOT = 26.0
+_PAST = 190.0
+"""How far a line that would lie behind a box is drawn out to its left."""
 _SHORTENED = 0.08
 """Lines from this probability on count when places are chosen."""
 _MOST_MOVED, _ROUNDS = 80, 12
@@ -227,6 +229,11 @@ def _bulge(a: _Box, b: _Box) -> float:
     return 40.0 + 0.25 * abs(a.y - b.y)
 
 
+def _passes(a: _Box, b: _Box) -> bool:
+    """Tell whether a line straight down from one box to another would lie behind a third."""
+    return b.y - a.y > 1.5 * (_HIGH + _DOWN) and abs(b.middle - a.middle) < _BOX / 2
+
+
 def _left_edge(boxes: dict[int | str, _Box], edges: tuple[Edge, ...]) -> float:
     """Return how far to the left the picture reaches."""
     reach = 0.0
@@ -234,6 +241,8 @@ def _left_edge(boxes: dict[int | str, _Box], edges: tuple[Edge, ...]) -> float:
         a, b = boxes[edge.source], boxes[edge.target]
         if b.y <= a.y and edge.source != edge.target and a.y != b.y:
             reach = min(reach, min(a.x, b.x) - 0.75 * _bulge(a, b))
+        elif _passes(a, b):
+            reach = min(reach, min(a.middle, b.middle) - 0.75 * _PAST)
     return reach - 20
 
 
@@ -268,7 +277,8 @@ def _curve(edge: Edge, boxes: dict[int | str, _Box]) -> tuple[str, _Curve]:
         x2 = b.middle - (lean if edge.target != END else 0.0)
         y1, y2 = a.y + a.height, b.y - 2
         bend = max(24.0, 0.4 * (y2 - y1))
-        return "on", ((x1, y1), (x1, y1 + bend), (x2, y2 - bend), (x2, y2))
+        out = _PAST if _passes(a, b) else 0.0
+        return "on", ((x1, y1), (x1 - out, y1 + bend), (x2 - out, y2 - bend), (x2, y2))
     if b.y == a.y:
         near = b.x > a.x
         x1, x2 = (a.x + a.width, b.x - 2) if near else (a.x, b.x + b.width + 2)
