@@ -294,7 +294,7 @@ def _curve(edge: Edge, boxes: dict[int | str, _Box]) -> tuple[str, _Curve]:
 
 def _free_spot(curve: _Curve, taken: list[_Box]) -> tuple[float, float]:
     """Find where on a line its figure covers neither box nor other figure, and take it."""
-    spots = []
+    spots: list[tuple[float, int, _Box]] = []
     for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.15, 0.85):
         rest = 1 - share
         weights = (rest**3, 3 * share * rest**2, 3 * share**2 * rest, share**3)
