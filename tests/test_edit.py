@@ -105,6 +105,11 @@ def test_begin_and_split_in_one_group() -> None:
     assert units(begin(Parse(Document.from_edus(["One."])), "joint"))[0].kind == "edu"
 
 
+def test_a_tree_that_is_begun_by_hand_is_no_parsers() -> None:
+    cut = Parse(Document.from_edus(["It is wet", "today."]), provenance={"parser": "neural"})
+    assert begin(cut, "joint").provenance == {"segmenter": "neural", "begun": "by hand"}
+
+
 @few
 @given(some_parses, st.data())
 def test_relabel_changes_the_label_only(parse: Parse, data: st.DataObject) -> None:

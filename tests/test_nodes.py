@@ -262,3 +262,9 @@ def test_twenty_thousand_edus(nuclearity: str) -> None:
     assert len(parse.summary(10).split()) == 10
     deepest = max(root, key=lambda n: n.depth)
     assert len(deepest.path(root)) == deepest.depth + 1
+
+
+def test_units_are_short_to_look_at(parse: Parse) -> None:
+    assert repr(parse[0]) == f"<EDU 0 attribution of 1: {EDUS[0]!r}>"
+    assert repr(parse[1]) == f"<EDU 1 ROOT: {EDUS[1]!r}>"
+    assert repr(Parse(parse.document)[0]) == f"<EDU 0: {EDUS[0]!r}>"

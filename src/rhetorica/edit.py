@@ -237,7 +237,9 @@ def begin(parse: Parse, relation: str) -> Parse:
     count = len(parse.document.edus)
     joins = tuple(Join(i, i + 1, count, "NN", relation) for i in range(count - 1))
     scores = parse.scores and Scores(boundaries=parse.scores.boundaries)
-    provenance = {**parse.provenance, "edited": "by hand"}
+    # Whoever cut the text did not make this tree.
+    cut = {"segmenter": parser} if (parser := parse.provenance.get("parser")) else {}
+    provenance = {**cut, "begun": "by hand"}
     return replace(
         parse, source=RSTTree(count, joins), scores=scores, kbest=(), provenance=provenance
     )

@@ -23,7 +23,7 @@ Within = Literal["sentence", "paragraph"]
 WITHIN: tuple[Within, ...] = ("sentence", "paragraph")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class EDU:
     """An elementary discourse unit: its text, its place, and how it hangs in the dependency tree.
 
@@ -42,6 +42,15 @@ class EDU:
     multinuclear: bool
     score: float | None
     boundary: float | None
+
+    def __repr__(self) -> str:
+        label = "" if self.head is None else f" {self.relation}"
+        label += "" if self.head in (None, ROOT) else f" of {self.head}"
+        return f"<EDU {self.index}{label}: {_short(self.text)!r}>"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:38]} …"
 
 
 class Link(NamedTuple):
@@ -109,9 +118,8 @@ class TreeNode:
         return hash((self._index, self.range))
 
     def __repr__(self) -> str:
-        text = self.text if len(self.text) <= 40 else f"{self.text[:38]} …"
         label = self.role if self.relation in ("", "span") else f"{self.role} {self.relation}"
-        return f"<{label} {self.range[0] + 1}-{self.range[1]}: {text!r}>"
+        return f"<{label} {self.range[0] + 1}-{self.range[1]}: {_short(self.text)!r}>"
 
     def __iter__(self) -> Iterator[TreeNode]:
         """Yield the node and all below it in preorder: a node before its parts, in text order."""

@@ -214,6 +214,20 @@ class Parse:
 
         return diff(self, other)
 
+    def tokenized(self) -> Parse:
+        """Return it with tokens and syntax by Rhetorica's own front end, unless it has tokens.
+
+        CoNLL-U and DISRPT's formats are made of them.
+
+        >>> from rhetorica import Document
+        >>> parse = Parse(Document.from_edus(["It rained."])).tokenized()
+        >>> [token.tag for token in parse.document.tokens]
+        ['PRP', 'VBD', '.']
+        """
+        from rhetorica.text import annotate
+
+        return self if self.document.tokens else replace(self, document=annotate(self.document))
+
     def to(self, format: str) -> str:
         """Return the parse in a file format, drawn (svg, html, latex) or as an outline (tree).
 

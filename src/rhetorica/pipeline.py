@@ -207,6 +207,18 @@ class Recipe:
         known = self.model in relation_set_names()
         return relation_set(self.model if known else DEFAULT_MODEL)
 
+    def coarsened(self, parse: Parse) -> Parse:
+        """Return a parse with the classes of its relations, which all parsers of a treebank share.
+
+        >>> nlp = load("en", parser="neural-fast")
+        >>> parse = nlp.recipe.coarsened(nlp("It rained, so we left."))
+        >>> parse.root.satellites[0].relation, parse.provenance["relations"]
+        ('causal', 'gum coarse15')
+        """
+        found = parse.relabel(self.relations.coarse)
+        name = f"{self.relations.name} {self.relations.label_name}"
+        return replace(found, provenance={**found.provenance, "relations": name})
+
     @property
     def reads_syntax(self) -> bool:
         """Whether anything that takes part needs tokens and syntax."""

@@ -1,12 +1,15 @@
-"""How far a long work has come: the one thing that trainings tell whoever listens.
+"""How far a long work has come: the one thing that trainings and parsers tell whoever listens.
 
 The library never prints. What learns takes ``tell``, a function that hears `Event`s; by default
-nobody listens.
+nobody listens. What parses has no such argument, so that all parsers are called alike: it tells
+whoever is `listening` around the call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 
@@ -36,6 +39,32 @@ Tell = Callable[[Event], None]
 
 def nothing(_event: Event) -> None:
     """Hear an event and keep it to oneself."""
+
+
+_listener: ContextVar[Tell] = ContextVar("listener", default=nothing)
+
+
+@contextmanager
+def listening(tell: Tell) -> Iterator[None]:
+    """Have ``tell`` hear how far the parsing has come that is done in this block.
+
+    >>> heard = []
+    >>> with listening(heard.append):
+    ...     announce(Event("reading", 1, 2))
+    >>> announce(Event("reading", 2, 2))  # nobody listens any more
+    >>> print(*heard)
+    reading: 1 of 2
+    """
+    before = _listener.set(tell)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+def announce(event: Event) -> None:
+    """Tell an event to whoever listens around this call."""
+    _listener.get()(event)
 
 
 def steps(tell: Tell, what: str, total: int, figure: str = "loss") -> Callable[[int, float], None]:

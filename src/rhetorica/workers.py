@@ -28,6 +28,7 @@ from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
 
 from rhetorica.errors import RhetoricaError
+from rhetorica.progress import Event, listening
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -84,15 +85,24 @@ class Worker(Generic[T, R]):
         # whatever start method a program has chosen does not matter here.
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
+        # Written there and read here, at any time: the last step told of, and how many there are.
+        self._steps = context.RawArray("q", 2)
         self.process: BaseProcess = context.Process(
-            target=_serve, args=(theirs, start, memory), daemon=True
+            target=_serve, args=(theirs, start, memory, self._steps), daemon=True
         )
         _launch(self.process, start)
         # Only the process itself may hold its end, or its death would not close the pipe.
         theirs.close()
 
+    @property
+    def progress(self) -> float | None:
+        """How far its work has come, from 0 to 1, as the work itself tells; None until it does."""
+        at, total = self._steps
+        return min(1.0, at / total) if total else None
+
     def send(self, item: T) -> None:
         """Send something to work on; the process takes it in even while it works."""
+        self._steps[:] = (0, 0)
         self.pipe.send_bytes(pickle.dumps(item, pickle.HIGHEST_PROTOCOL))
 
     def receive(self) -> R | Failure:
@@ -345,8 +355,13 @@ class _Pool(Generic[T, R]):
             self.given += 1
 
 
-def _serve(pipe: Connection, start: Start[Any, Any], memory: int) -> None:
+def _serve(pipe: Connection, start: Start[Any, Any], memory: int, steps: Any) -> None:
     """Be a worker process."""
+
+    def tell(event: Event) -> None:
+        if event.total:
+            steps[:] = (event.at, event.total)
+
     _bound(memory)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started us
     inbox: SimpleQueue[bytes] = SimpleQueue()
@@ -363,7 +378,9 @@ def _serve(pipe: Connection, start: Start[Any, Any], memory: int) -> None:
     while True:
         warned.clear()
         data = inbox.get()
-        pipe.send((attempt(lambda data: work(pickle.loads(data)), data), warned))
+        with listening(tell):
+            found = attempt(lambda data: work(pickle.loads(data)), data)
+        pipe.send((found, warned))
 
 
 def _listen(pipe: Connection, inbox: SimpleQueue[bytes]) -> None:

@@ -29,6 +29,7 @@ from rhetorica.parsers.neural.units import (
     span_features,
 )
 from rhetorica.parsers.neural.wordpiece import TYPES, Pieces, WordPiece, WordPieces, locate_words
+from rhetorica.progress import Event, listening
 
 VOCABULARY = [
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]"),
@@ -458,6 +459,15 @@ class TestTrained:
         doc = trained(text).document
         assert text[: doc.paragraphs[0].end] == "Weather"
         assert text.index("Then") in {part.start for part in doc.paragraphs}
+
+    def test_tells_how_much_it_has_read(self, trained: NeuralParser) -> None:
+        heard: list[Event] = []
+        with listening(heard.append):
+            trained.segment("It rained all day, so we stayed at home. " * 250)
+        steps = [event.at for event in heard]
+        assert len(steps) > 1
+        assert steps == sorted(set(steps))
+        assert {event.total for event in heard} == {steps[-1]}
 
     @pytest.mark.parametrize("text", [*TRICKY, "x" * 50_000, "\x00"])
     def test_any_text(self, trained: NeuralParser, text: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rhetorica.errors import RhetoricaError
+from rhetorica.progress import Event, announce
 from rhetorica.service.limits import Limits
 from rhetorica.service.messages import Answer, Task, as_json
 
@@ -24,6 +25,8 @@ def do(told: str) -> str:
             time.sleep(0.02)
         if name == "TOUCH":
             Path(value).touch()
+        if name == "TELL":  # so many steps of how many
+            announce(Event("reading", *map(int, value.split("/"))))
         if name == "KILL" or (name == "KILL-ONCE" and not Path(value).exists()):
             if value:
                 Path(value).touch()

@@ -149,6 +149,7 @@ def test_dialogue(client: httpx.Client) -> None:
 
 def test_facts(client: httpx.Client) -> None:
     assert client.get("/api/health").json()["status"] == "ok"
+    assert client.get("/api/progress/unheard-of").json() == {"read": None}
     assert client.get("/api/version").json().keys() == {"version"}
     assert client.get("/api/schema").json() == schema()
     info = client.get("/api/info").json()

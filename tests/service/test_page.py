@@ -357,6 +357,27 @@ def test_cancel(page: Any) -> None:
     settle(page)
 
 
+def test_how_far_parsing_has_come(page: Any) -> None:
+    names: list[str | None] = []
+    page.route("**/api/parse", lambda route: names.append(route.request.headers["rhetorica-request"]))
+    told = {"read": 0.437}
+    page.route("**/api/progress/*", lambda route: route.fulfill(json=told))
+    page.fill("#input", TEXT)
+    page.click("#parse")
+    with page.expect_request("**/api/progress/*") as asked:
+        page.wait_for_selector("#busy-text:has-text('Parsing 14 words with neural · 43 % read')")
+    assert asked.value.url.endswith(f"/api/progress/{names[0]}")
+    assert page.get_attribute("#progress", "aria-valuenow") == "44"
+    told["read"] = 1.0
+    page.wait_for_selector("#busy-text:has-text('with neural · read, now the tree')")
+    page.click("#cancel")
+    assert page.get_attribute("#progress", "aria-valuenow") is None
+    page.unroute("**/api/parse")
+    page.unroute("**/api/progress/*")
+    page.click("#parse")
+    settle(page)
+
+
 def test_escape_keeps_the_place(page: Any) -> None:
     open_parse(page, four())
     page.focus("#canvas")
@@ -432,6 +453,7 @@ def test_annotate_by_hand(page: Any) -> None:
     settle(page)
     count = page.locator("#text .edu").count()
     assert set(labels(page)) == {"root", "joint-other"}
+    assert page.inner_text("#facts") == f"{count} units · annotated by hand"
     assert page.locator("#canvas [role=treeitem]").count() == count + 1
     page.click("#cutting")
     # A click on the first letter of "at": split there.
@@ -673,6 +695,9 @@ def test_two_trees_side_by_side(page: Any, tmp_path: Path) -> None:
         "all three": "50 %", "heads": "100 %",
     }  # fmt: skip
     assert page.locator("#differences-count").inner_text() == "1 difference"
+    # In the order in which the trees stand: the other one is on the left.
+    told = page.locator("#differences small").text_content()
+    assert told == "satellite explanation-justify | satellite causal-cause"
     for place in ("#canvas", "#other-canvas"):
         assert page.locator(f"{place} .differs").get_attribute("data-unit") == "1-2"
     page.select_option("#compare-labels", "gum")

@@ -108,6 +108,33 @@ def test_warm_workers_are_there_before_they_are_needed() -> None:
     play(scene, workers=2)
 
 
+def test_how_far_work_has_come_can_be_asked(tmp_path: Path) -> None:
+    go, on = tmp_path / "go", tmp_path / "on"
+
+    async def scene(workers: Workers[str, str]) -> None:
+        told = f"UNTIL={go} TELL=1/4 UNTIL={on} TELL=4/4"
+        work = begun(workers.run(told, name="mine"))
+        await until(lambda: workers.alive == 1)
+        assert workers.progress("mine") is None
+        go.touch()
+        await until(lambda: workers.progress("mine") == 0.25)
+        assert workers.progress("other's") is None
+        on.touch()
+        await work
+        assert workers.progress("mine") is None
+        # The next work at the same place begins anew; one without a name cannot be asked.
+        on.unlink()
+        again = begun(workers.run(f"UNTIL={on}", name="next"))
+        await until(lambda: workers.running == 1)
+        await until(lambda: workers.progress("next") is None)
+        on.touch()
+        await again
+        await workers.run("TELL=1/2")
+        assert workers.progress("") is None
+
+    play(scene)
+
+
 def test_what_takes_too_long_is_ended_and_its_process_replaced(tmp_path: Path) -> None:
     async def scene(workers: Workers[str, str]) -> None:
         first = await workers.run("a")

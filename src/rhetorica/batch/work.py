@@ -71,7 +71,7 @@ class Work:
         began = time.perf_counter()
         parse = parser(doc)
         if self.coarse:
-            parse = parse.relabel(self.recipe.relations.coarse)
+            parse = self.recipe.coarsened(parse)
         seconds = time.perf_counter() - began
         return Result(self._write(parse, seconds), len(doc.text.split()), seconds)
 

@@ -6,18 +6,50 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
 from rhetorica import cores, formats
 from rhetorica.batch.files import Job, SetAside, run_jobs
 from rhetorica.batch.inputs import told_by
-from rhetorica.cli.common import Failures, progress_bar
+from rhetorica.cli.common import Failures, errors, new_bar, progress_bar
 from rhetorica.cli.documents import Found
 from rhetorica.cli.output import Sink
 from rhetorica.errors import FormatError, RhetoricaError
 from rhetorica.files import document_id, may_be_read
 from rhetorica.parses import Parse
+from rhetorica.progress import Event, listening
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+T = TypeVar("T")
+
+
+def _watched(found: Iterator[T], *, enabled: bool) -> Iterator[T]:
+    """Show how much of a single long text has been read, as the parser tells it."""
+    if not (enabled and errors.is_terminal):
+        yield from found
+        return
+    bar = new_bar()
+    task: TaskID | None = None
+
+    def show(event: Event) -> None:
+        nonlocal task
+        if task is None and event.at < event.total:  # a short text is read in one step
+            bar.start()
+            task = bar.add_task(event.what, total=event.total)
+        if task is not None:
+            bar.update(task, completed=event.at, total=event.total)
+
+    try:
+        with listening(show):
+            for one in found:
+                bar.stop()  # before the result is written
+                yield one
+    finally:
+        bar.stop()
 
 
 def text_files(
@@ -83,6 +115,8 @@ def analyse(
         paths = list(wanted())
         with progress_bar(enabled=len(paths) > 1 and not quiet) as bar:
             found = run_jobs(job, paths, jobs) if paths else iter(())
+            if len(paths) == 1:
+                found = _watched(found, enabled=not quiet)
             for path, one in bar.track(found, total=len(paths), description="analysing"):
                 if isinstance(one, SetAside):
                     failures.report(one)

@@ -85,9 +85,8 @@ class Failures:
             raise typer.Exit(1)
 
 
-@contextmanager
-def progress_bar(*, enabled: bool) -> Iterator[Progress]:
-    """Show a progress bar while there is a terminal to show it on."""
+def new_bar(*, disable: bool = False) -> Progress:
+    """Make a progress bar, on standard error; it goes away when it is done."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -102,8 +101,14 @@ def progress_bar(*, enabled: bool) -> Iterator[Progress]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
+    return Progress(*columns, console=errors, transient=True, disable=disable)
+
+
+@contextmanager
+def progress_bar(*, enabled: bool) -> Iterator[Progress]:
+    """Show a progress bar while there is a terminal to show it on."""
     disable = not (enabled and errors.is_terminal)
-    bar = Progress(*columns, console=errors, transient=True, disable=disable)
+    bar = new_bar(disable=disable)
     # Older releases of rich print an empty line where a bar ends that was never shown.
     with nullcontext() if disable else bar:
         yield bar

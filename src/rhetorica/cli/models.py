@@ -10,6 +10,7 @@ from rich.console import Console
 
 from rhetorica.cli.common import table
 from rhetorica.models import store
+from rhetorica.pipeline import ENSEMBLE
 
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
@@ -40,7 +41,7 @@ def models(
             "name": model.name,
             "language": model.language,
             "treebanks": ", ".join(model.treebanks),
-            "relations": model.relations,
+            "relations": _given(model),
             "raw": model.scores.get("raw"),
             "scores": dict(model.scores),
             "licence": model.licence,
@@ -51,7 +52,16 @@ def models(
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
-    shown = ("kind", "model", "language", "treebanks", "relations", "raw")
+    shown = ("model", "kind", "language", "treebanks", "relations", "raw")
     cells = ([row[name] for name in shown] for row in rows)
     title = "Models (raw: full Parseval or F1 on dev, from raw text)"
     Console(highlight=False).print(table(title, shown, cells))
+
+
+def _given(model: store.Config) -> str:
+    """Return the label set of what a model gives; - where it gives no relations."""
+    if model.kind in ("segmenter", "words"):
+        return "-"
+    # An ensemble votes for classes and gives the relations within them.
+    is_ensemble = model.name == ENSEMBLE and model.kind == "parser"
+    return f"{model.relations.partition(' ')[0]} fine" if is_ensemble else model.relations

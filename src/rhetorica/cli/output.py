@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from rhetorica.files import file_name, write_text
 from rhetorica.parses import Parse
 from rhetorica.render.layout.parts import View
 from rhetorica.render.terminal import render_tree
-from rhetorica.text import annotate
 
 TREE = "tree"
 _LINES = (TREE, "edus", "conllu", "tok", "rels")
@@ -167,7 +166,7 @@ class Sink:
             raise RhetoricaError(
                 f"{name} has no tokens, which {self.to} needs: --tokenize adds them"
             )
-        return replace(parse, document=annotate(parse.document))
+        return parse.tokenized()
 
     def _text(self, parse: Parse, *, colour: bool) -> str:
         if self.to != TREE:

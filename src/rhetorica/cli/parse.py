@@ -99,8 +99,6 @@ def parse(
         files,
         count_of(jobs),
         sink,
-        change=lambda parse: (
-            parse.relabel(recipe.relations.coarse) if labels == "coarse" else parse
-        ),
+        change=recipe.coarsened if labels == "coarse" else lambda parse: parse,
         quiet=quiet,
     )

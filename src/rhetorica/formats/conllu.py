@@ -435,8 +435,8 @@ def _write_document(parse: Parse, dialect: Dialect, rows: list[str]) -> None:
     document = parse.document
     if not document.tokens:
         raise InvalidDocument(
-            f"{document.id or 'the document'} has no tokens, which CoNLL-U is made of: tokenize "
-            "it first, or choose a format for EDUs"
+            f"{document.id or 'the document'} has no tokens, which CoNLL-U is made of: "
+            "`parse.tokenized()` adds them (on the command line --tokenize)"
         )
     check_covered(document)
     notes = _edu_notes(parse, dialect)

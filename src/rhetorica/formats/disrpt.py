@@ -98,7 +98,7 @@ def _tok_document(document: Document) -> str:
     if not tokens and document.text.strip():
         raise InvalidDocument(
             f"{document.id or 'the document'} has no tokens, which .tok files are made of: "
-            "tokenize it first, or choose a format for EDUs"
+            "`parse.tokenized()` adds them (on the command line --tokenize)"
         )
     check_covered(document)
     starts = set(edu_starts(document))
@@ -273,7 +273,7 @@ class _Units:
         if not document.tokens:
             raise InvalidDocument(
                 f"{document.id or 'the document'} has no tokens, which .rels files point to: "
-                "tokenize it first"
+                "`parse.tokenized()` adds them (on the command line --tokenize)"
             )
         self.document = document
         self.forms = [document.form(token) for token in document.tokens]

@@ -60,6 +60,9 @@ _BATCH_ITEM = [
 _TEXT = {"schema": {"type": "string"}}
 # What is drawn may be opened by itself; nothing in it may run or load.
 _PICTURE_SECURITY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+_REQUEST_NAME = "rhetorica-request"
+"""The header by which a client names its request, to ask how far it has come."""
+_LONGEST_NAME = 64
 
 
 Pool = Workers[Task, Answer | list[Task]]
@@ -102,12 +105,12 @@ def make_app(
 
 
 def _add_work(app: FastAPI, limits: Limits, workers: Pool) -> None:
-    async def work(task: Task) -> Answer | list[Task]:
+    async def work(task: Task, name: str) -> Answer | list[Task]:
         large = task.name == "dialogue" or len(task.body) > limits.small_bytes
-        return await workers.run(task, large=large)
+        return await workers.run(task, large=large, name=name)
 
-    async def done(task: Task) -> Answer:
-        found = await work(task)
+    async def done(task: Task, name: str = "") -> Answer:
+        found = await work(task, name)
         return found if isinstance(found, Answer) else await together(found)
 
     async def together(parts: list[Task]) -> Answer:
@@ -135,7 +138,8 @@ def _add_work(app: FastAPI, limits: Limits, workers: Pool) -> None:
                     problem(422, "InvalidRequest", f"content-type {kind}, expected {JSON}")
                 )
             task = Task(path, await request.body())
-            answer = await _unless_gone(request, done(task))
+            name = request.headers.get(_REQUEST_NAME, "")[:_LONGEST_NAME]
+            answer = await _unless_gone(request, done(task, name))
             return _response(answer, headers)
 
         def describe(function: Callable[[], None]) -> None:
@@ -237,6 +241,11 @@ def _add_facts(app: FastAPI, limits: Limits, workers: Pool) -> None:
             workers=workers.alive,
             replaced=workers.replaced,
         )
+
+    @app.get("/api/progress/{name}")
+    async def progress(name: str) -> schemas.Progress:
+        """Tell how much of a text has been read, of the request with this `rhetorica-request`."""
+        return schemas.Progress(read=workers.progress(name[:_LONGEST_NAME]))
 
     @app.get("/api/version")
     async def version() -> dict[str, str]:

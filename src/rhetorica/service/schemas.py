@@ -329,3 +329,13 @@ class Health(BaseModel):
     waiting: int = Field(description="Requests that wait.")
     workers: int = Field(description="Worker processes that are ready or at work.")
     replaced: int = Field(description="Worker processes that were ended, or died, so far.")
+
+
+class Progress(BaseModel):
+    """How far a request has come."""
+
+    read: float | None = Field(
+        description="How much of the text has been read, from 0 to 1 (the tree comes after that); "
+        "null where that is not known: before the work begins, after its end, and of parsers that "
+        "read otherwise."
+    )

@@ -26,7 +26,6 @@ from rhetorica.service import schemas
 from rhetorica.service.limits import Limits, TooLarge
 from rhetorica.service.messages import JSON, PLAIN, Answer, Task, as_json, invalid, problem, refusal
 from rhetorica.service.view import page_view
-from rhetorica.text import annotate
 
 _PICTURES = {
     "svg": "image/svg+xml",
@@ -259,9 +258,7 @@ def _written(parse: Parse, to: str) -> Answer:
 
 def _with_tokens(parse: Parse, to: str) -> Parse:
     """Add tokens and syntax, if they are missing and the format needs them."""
-    if parse.document.tokens or not formats.get_format(to).needs_tokens:
-        return parse
-    return replace(parse, document=annotate(parse.document))
+    return parse.tokenized() if formats.get_format(to).needs_tokens else parse
 
 
 _EDITS: dict[str, Callable[..., Parse]] = {

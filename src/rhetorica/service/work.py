@@ -49,6 +49,7 @@ class Workers(Generic[T, R]):
         self._arrivals = 0
         self._mean = 1.0
         self._failing = self._closing = False
+        self._named: dict[str, _Turn[T, R]] = {}
         self._chores: set[asyncio.Task[None]] = set()
         self._threads: ThreadPoolExecutor | None = None
 
@@ -80,13 +81,22 @@ class Workers(Generic[T, R]):
         while self._free:
             self._later(self._tidy(self._free.pop()))
 
-    async def run(self, item: T, *, large: bool = False) -> R:
+    def progress(self, name: str) -> float | None:
+        """Tell how far the work of this name has come, from 0 to 1; None if that is not known."""
+        turn = self._named.get(name)
+        worker = turn.place.worker if turn is not None else None
+        return worker.progress if worker is not None else None
+
+    async def run(self, item: T, *, large: bool = False, name: str = "") -> R:
         """Do something in a process; refuse if too many wait, end it if it takes too long.
 
-        When the task that awaits this is cancelled, what it has begun is ended, too.
+        When the task that awaits this is cancelled, what it has begun is ended, too. By its
+        ``name``, if it has one, `progress` can be asked for meanwhile.
         """
         lane = self._large if large else self._small
         turn = _Turn(await self._take(lane))
+        if name:
+            self._named[name] = turn
         grace = 0.0
         began = time.monotonic()
         try:
@@ -98,6 +108,8 @@ class Workers(Generic[T, R]):
             raise
         finally:
             lane.taken -= 1
+            if self._named.get(name) is turn:
+                del self._named[name]
             place = turn.place
             if place.ready and place.thread is not None and place.thread.done():
                 self._give_back(place)

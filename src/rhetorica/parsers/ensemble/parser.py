@@ -315,8 +315,14 @@ class EnsembleParser(Stored):
 
     @property
     def _provenance(self) -> dict[str, str]:
-        about = self.settings
-        return {"parser": self.name, "members": about.members, "method": about.method}
+        # Classes are voted for; the relation within one is the members', or the most frequent.
+        bank = self.settings.relations.partition(" ")[0]
+        return {
+            "parser": self.name,
+            "relations": f"{bank} fine",
+            "members": self.settings.members,
+            "method": self.settings.method,
+        }
 
     def _label_losses(
         self, said: Candidates, values: Floats, labels: Floats

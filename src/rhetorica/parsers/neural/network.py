@@ -24,6 +24,7 @@ from rhetorica.models import store
 from rhetorica.parsers.neural.units import Units, edu_features, span_features
 from rhetorica.parsers.neural.windows import fill_windows, owned_ranges, stitch, window_starts
 from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
+from rhetorica.progress import Event, announce
 from rhetorica.text.lemmas import Lemmas
 from rhetorica.trees import Label
 
@@ -196,6 +197,7 @@ class Encoder:
             some = slice(at, at + BATCH)
             (states,) = self._session.run(None, {"ids": ids[some], "types": types[some]})
             stitch(row, states, starts[some].tolist(), ranges[some])
+            announce(Event("reading", min(at + BATCH, len(starts)), len(starts)))
         return row
 
 

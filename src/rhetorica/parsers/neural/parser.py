@@ -154,6 +154,7 @@ class NeuralParser(Stored):
         return {
             "parser": self.name,
             "scheme": self.scheme,
+            "relations": f"{self.scheme} fine",
             "model": config.name,
             "model_version": config.version,
         }

@@ -5,9 +5,9 @@ export class Refused extends Error {}
 const TOKEN = "rhetorica-token";
 
 /** Ask; a service that was started with a token gets the one that the person gives, once a session. */
-async function send(path, body, signal) {
+async function send(path, body, signal, name) {
   const token = sessionStorage.getItem(TOKEN);
-  const headers = token ? { authorization: `Bearer ${inBytes(token)}` } : {};
+  const headers = { ...(token && { authorization: `Bearer ${inBytes(token)}` }), ...(name && { "rhetorica-request": name }) };
   const response = await fetch(`/api/${path}`, body === undefined ? { headers, signal } : {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },
@@ -21,16 +21,16 @@ async function send(path, body, signal) {
     if (given === null) throw new Refused("This service asks for a token. Reload the page to give it.");
     sessionStorage.setItem(TOKEN, given.trim());
   }
-  return send(path, body, signal);
+  return send(path, body, signal, name);
 }
 
 /** A header holds bytes, each written as the character of that number; tokens are in UTF-8. */
 const inBytes = (text) => String.fromCharCode(...new TextEncoder().encode(text));
 
-async function call(path, body, signal) {
+async function call(path, body, signal, name) {
   let response;
   try {
-    response = await send(path, body, signal);
+    response = await send(path, body, signal, name);
   } catch (error) {
     if (error.name === "AbortError" || error instanceof Refused) throw error;
     throw new Refused("The service does not answer. Is it still running?");
@@ -43,14 +43,16 @@ async function call(path, body, signal) {
   throw new Refused(message);
 }
 
-const json = async (path, body, signal) => (await call(path, body, signal)).json();
+const json = async (path, body, signal, name) => (await call(path, body, signal, name)).json();
 const wrapped = (parse) => ({ content: parse, format: "json" });
 
 export const description = () => json("openapi.json");
 export const info = (signal) => json("info", undefined, signal);
 export const relations = (signal) => json("relations", undefined, signal);
-export const parseText = (text, options, signal) => json("parse", { content: text, ...options }, signal);
-export const segment = (text, options, signal) => json("segment", { content: text, ...options }, signal);
+/** A request that has a name can be asked how far it has come: how much is read, from 0 to 1, or null. */
+export const parseText = (text, options, signal, name) => json("parse", { content: text, ...options }, signal, name);
+export const segment = (text, options, signal, name) => json("segment", { content: text, ...options }, signal, name);
+export const progress = async (name, signal) => (await json(`progress/${name}`, undefined, signal)).read;
 export const readFile = (content, format, name, signal) =>
   json("convert", { content, format, name, to: "json" }, signal);
 export const compare = (parse, other, labels, signal) =>

@@ -97,7 +97,7 @@ async function parseText(text, given = "", replacing = null) {
   const about = `Parsing ${counted(countWords(text), "word")} with ${parser}`;
   say(about);
   const parse = await working(
-    (signal) => api.parseText(text, { language, parser, model, segmenter, kbest, name }, signal), about,
+    (signal, task) => api.parseText(text, { language, parser, model, segmenter, kbest, name }, signal, task), about,
   );
   if (!parse) return undefined;
   // To parse again is a step like any other: undo brings back what was corrected before.
@@ -112,9 +112,9 @@ async function byHand(text) {
   const [, model] = byId("parser").value.split("/");
   const segmenter = byId("segmenter").value || state.info.segmenter;
   const name = nameOf(text);
-  const parse = await working(async (signal) => {
+  const parse = await working(async (signal, task) => {
     const language = byId("language").value;
-    const cut = await api.segment(text, { language, segmenter, model, name }, signal);
+    const cut = await api.segment(text, { language, segmenter, model, name }, signal, task);
     return api.edit(cut, [{ op: "begin", relation: START }], signal);
   }, `Cutting ${counted(countWords(text), "word")} into EDUs`);
   if (parse) await open(newDocument(name, parse));
@@ -421,9 +421,9 @@ async function show() {
   state.model = new Model(view, state.glossary);
   if (!state.model.units.length && view.dependencies) state.view = "dep";
   reading.show(state.model, relations());
-  const { parser, edited } = view.provenance;
+  const { parser, edited, begun } = view.provenance;
   byId("facts").textContent = [
-    counted(view.edus.length, "unit"), parser && `by ${parser}`, edited && "edited",
+    counted(view.edus.length, "unit"), begun ? `annotated ${begun}` : parser && `by ${parser}`, edited && !begun && "edited",
   ].filter(Boolean).join(" · ");
   byId("sure").hidden = !doc.parse.scores;
   byId("has-secondary").hidden = !view.secondary.length;

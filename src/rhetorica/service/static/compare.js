@@ -53,9 +53,9 @@ export class Comparison {
     const ids = (side) => new Set(found.differences.filter((one) => one[side]).map((one) => one[side].join("-")));
     this.canvas.differs = ids("there");
     this.actions.mark(ids("here"));
-    byId("agreement").replaceChildren(...Object.entries(found.figures).flatMap(([what, f]) => [
-      h("dt", {}, what), h("dd", {}, f === null ? "–" : percent(f)),
-    ]));
+    byId("agreement").replaceChildren(...Object.entries(found.figures).map(([what, f]) => (
+      h("div", {}, h("dt", {}, what), h("dd", {}, f === null ? "–" : percent(f)))
+    )));
     byId("differences-count").textContent = found.differences.length
       ? counted(found.differences.length, "difference") : "no differences";
     byId("differences").replaceChildren(...found.differences.slice(0, MOST).map((one) => this.#difference(one)));
@@ -78,7 +78,8 @@ export class Comparison {
       type: "button", class: "plain", "data-difference": one.kind,
       onclick: () => one.here && this.actions.select({ start: one.here[0], end: one.here[1] }),
     }, h("span", {}, `${rangeName(...where)}: ${KINDS[one.kind]}`),
-    h("small", {}, `${one.this || "not here"} | ${one.other || "not there"}`)));
+    // In the order of the trees: the other one stands on the left.
+    h("small", {}, `${one.other || "(none)"} | ${one.this || "(none)"}`)));
   }
 
   #layOut() {

@@ -4,18 +4,21 @@ import * as api from "./api.js";
 import { byId, h } from "./dom.js";
 
 const PATIENCE = 1000;
+const BETWEEN = 700; // how often the service is asked how far it has come
 const running = new Set();
 
 /**
  * Ask the service; null if it refused, or if someone pressed Cancel. `about` says what is done, for
- * work that takes its time; that is shown at once, anything else only when it lasts.
+ * work that takes its time; that is shown at once, anything else only when it lasts. `ask` gets a
+ * signal, and a name under which the service can be asked how far it has come.
  */
 export async function working(ask, about = "") {
-  const task = { control: new AbortController(), since: performance.now(), about };
+  const since = performance.now();
+  const task = { control: new AbortController(), since, asked: since, about, name: someName(), read: null };
   running.add(task);
   show();
   try {
-    return await ask(task.control.signal);
+    return await ask(task.control.signal, task.name);
   } catch (error) {
     if (error instanceof api.Refused) complain(error.message);
     else if (error.name !== "AbortError") throw error;
@@ -49,8 +52,29 @@ function tick() {
   const [task] = [...running].sort((a, b) => Boolean(b.about) - Boolean(a.about) || a.since - b.since);
   const elapsed = task ? performance.now() - task.since : 0;
   byId("busy").hidden = !task || (!task.about && elapsed < PATIENCE);
-  if (task) byId("busy-text").textContent = `${task.about || "Working"} · ${Math.floor(elapsed / 1000)} s`;
+  const read = task?.read ?? null;
+  const bar = byId("progress");
+  bar.classList.toggle("known", read !== null);
+  if (read === null) bar.removeAttribute("aria-valuenow");
+  else bar.setAttribute("aria-valuenow", Math.round(100 * read));
+  bar.style.setProperty("--done", `${Math.round(100 * (read ?? 0))}%`);
+  if (!task) return;
+  const far = read === null ? "" : read < 1 ? ` · ${Math.floor(100 * read)} % read` : " · read, now the tree";
+  byId("busy-text").textContent = `${task.about || "Working"}${far} · ${Math.floor(elapsed / 1000)} s`;
+  if (task.about && performance.now() - task.asked >= BETWEEN) askHowFar(task);
 }
+
+/** Ask how far a task has come; it goes on whether or not there is an answer. */
+async function askHowFar(task) {
+  task.asked = Infinity; // one question at a time
+  try {
+    const read = await api.progress(task.name, task.control.signal);
+    task.read = read ?? task.read;
+  } catch { /* then it is not known */ }
+  task.asked = performance.now();
+}
+
+const someName = () => [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join("");
 
 /** Take back what was said to be wrong: something else is begun. */
 export function calm() {
