@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
+from typing import cast
 
 import pytest
 from click.testing import Result
+from rich.console import Console
 from typer.testing import CliRunner
 
-from rhetorica.cli import app
+from rhetorica.cli import analysis, app, common
 from rhetorica.errors import RhetoricaError
+from rhetorica.progress import Event, announce
 from rhetorica.relations import relation_set
 
 RS3 = """<rst>
@@ -515,3 +520,37 @@ def test_tables_keep_names_whole_in_80_columns(dog: Path, monkeypatch: pytest.Mo
     assert name in output
     assert max(map(len, output.splitlines())) <= 80
     assert "sentences" not in output  # there are none in the file
+
+
+def test_models_are_listed_within_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = CliRunner().invoke(app, ["models"])
+    lines = done.output.splitlines()
+    assert max(map(len, lines)) <= 80
+    rows = {line.split()[0]: line for line in lines if line.strip()}
+    assert "gum coarse15" in rows["shift_reduce_gum"]
+    assert "gum fine" in rows["en_neural"]
+    assert "gum fine" in rows["ensemble_gum"]  # votes for classes, and gives relations
+    found = json.loads(CliRunner().invoke(app, ["models", "--json"]).output)
+    assert {row["relations"] for row in found if row["kind"] == "segmenter"} == {"-"}
+
+
+def test_a_single_long_text_shows_how_much_has_been_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Console(file=StringIO(), force_terminal=True, width=80)
+    for module in (analysis, common):
+        monkeypatch.setattr(module, "errors", screen)
+
+    def work(steps: int) -> Iterator[str]:
+        for step in range(steps):
+            announce(Event("reading", step + 1, steps))
+        yield "done"
+
+    def shown() -> str:
+        return cast(StringIO, screen.file).getvalue()
+
+    assert list(analysis._watched(work(1), enabled=True)) == ["done"]
+    assert list(analysis._watched(work(3), enabled=False)) == ["done"]
+    assert not shown()
+    assert list(analysis._watched(work(3), enabled=True)) == ["done"]
+    assert "reading" in shown()
+    assert "3/3" in shown()

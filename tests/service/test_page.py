@@ -359,7 +359,8 @@ def test_cancel(page: Any) -> None:
 
 def test_how_far_parsing_has_come(page: Any) -> None:
     names: list[str | None] = []
-    page.route("**/api/parse", lambda route: names.append(route.request.headers["rhetorica-request"]))
+    header = "rhetorica-request"
+    page.route("**/api/parse", lambda route: names.append(route.request.headers[header]))
     told = {"read": 0.437}
     page.route("**/api/progress/*", lambda route: route.fulfill(json=told))
     page.fill("#input", TEXT)

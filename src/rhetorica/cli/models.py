@@ -55,7 +55,8 @@ def models(
     shown = ("model", "kind", "language", "treebanks", "relations", "raw")
     cells = ([row[name] for name in shown] for row in rows)
     title = "Models (raw: full Parseval or F1 on dev, from raw text)"
-    Console(highlight=False).print(table(title, shown, cells))
+    header = ("lang" if name == "language" else name for name in shown)  # 80 columns are few
+    Console(highlight=False).print(table(title, header, cells))
 
 
 def _given(model: store.Config) -> str:
