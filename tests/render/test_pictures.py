@@ -116,6 +116,30 @@ class TestLayout:
                 assert 0 <= x <= layout.width
                 assert 0 <= y <= layout.height
 
+    @pytest.mark.parametrize("view", ["rst", "dep"])
+    def test_the_root_is_left_and_the_text_right(self, view: str) -> None:
+        """As in the terminal and on the page."""
+        parse = chain(12)
+        layout = (
+            layout_rst(parse.annotated, parse.edus, orient="right")
+            if view == "rst"
+            else layout_dependencies(parse.dependencies, parse.edus, orient="right")
+        )
+        edge = layout.boxes[0].x
+        assert all(box.x == edge and box.x < box.text_x for box in layout.boxes)
+        drawn = [point for one in layout.edges for point in one.points]
+        drawn += [(one.label.x + one.label.width, 0) for one in layout.edges if one.label]
+        assert max(x for x, _ in drawn) <= edge
+        if view == "rst":
+            root = max(layout.lines, key=lambda line: line.end - line.start)
+            assert root.first[0] == min(line.first[0] for line in layout.lines)
+            tips = {one.tip[1][0] for one in layout.edges if one.tip}
+            assert tips == {0.0}
+        else:
+            assert {one.tip[1] for one in layout.edges if one.tip} == {(1.0, 0.0)}
+            labels = {one.label.text for one in layout.edges if one.label}
+            assert {"root"} == labels & {"root", "ROOT"}
+
     @some
     @given(annotated_trees(extras=False), st.sampled_from(WAYS), st.data())
     def test_folding_keeps_the_leaves_in_order(

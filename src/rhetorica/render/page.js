@@ -37,8 +37,7 @@
         const at = Number(rect.getAttribute("y"));
         return { unit: range(box), at, end: at + Number(rect.getAttribute("height")) };
       });
-      const box = svg.querySelector(".rh-panel");
-      this.left = Number(box.getAttribute("x")) + Number(box.getAttribute("width"));
+      this.edge = Number(svg.querySelector(".rh-panel").getAttribute("x"));
       this.shapes = [...svg.querySelectorAll("path, rect, text")].map((shape) => ({
         shape,
         path: shape.getAttribute("d"),
@@ -155,7 +154,7 @@
         count += 1;
         // The head of an arrow keeps its form; the line of a folded unit begins at its row.
         const height = shape.matches(".rh-tip") ? value + place(tip) - tip : place(value);
-        const found = count % 2 ? (own && count === 1 ? this.left : value) : height;
+        const found = count % 2 ? (own && count === 1 ? this.edge : value) : height;
         return String(Math.round(found * 10) / 10);
       });
     }
@@ -189,7 +188,7 @@
     pictures.forEach((picture) => picture.unfold());
     const unit = range(block);
     const row = parts.find((p) => p.matches("section.rst .rh-edu") && range(p)[0] === unit[0]);
-    row?.scrollIntoView({ block: "center", inline: "start" });
+    row?.scrollIntoView({ block: "center", inline: "nearest" });
     light(parts.find((p) => p.closest("section.rst") && held(unit, range(p)) && held(range(p), unit))
       ?? row);
   });

@@ -5,9 +5,9 @@ from it a line to its nucleus, an arrow from each satellite to what it modifies 
 on it, and spokes from a multinuclear node to its nuclei. There are two ways to lay it out:
 
 - "down", for a few EDUs: EDUs side by side, the root on top, as in textbooks;
-- "right", for many: EDUs below each other in a column, as one reads, and the tree beside it,
-  growing to the right. What belongs closely together is joined close to the text, and a relation's
-  name stands on the row of the satellite.
+- "right", for many: EDUs below each other in a column, as one reads, and the tree beside it, from
+  its root at the left to the text at the right. What belongs closely together is joined close to
+  the text, and a relation's name stands on the row of the satellite.
 
 Dependencies have arcs above the EDUs ("down") or brackets beside them ("right"), from each head
 to all that depends on it.

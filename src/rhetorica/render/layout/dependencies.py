@@ -23,6 +23,7 @@ from rhetorica.render.layout.parts import (
     column_width,
     free_label,
     label_width,
+    mirrored,
     relation_name,
     text_column,
 )
@@ -49,13 +50,18 @@ def layout_dependencies(
         return Layout(way, 2 * MARGIN, 2 * MARGIN)
     if way == "down":
         return _dependencies_down(tree, leaves, width)
-    return _dependencies_right(tree, leaves, width, breaks)
+    return mirrored(_dependencies_right(tree, leaves, width, breaks))
 
 
 def _edge_kind(tree: DepTree, index: int) -> EdgeKind:
     if tree.heads[index] < 0:
         return "root"
     return "multinuc" if tree.multinuclear[index] else "satellite"
+
+
+def _name(tree: DepTree, index: int) -> str:
+    """Return the label of an EDU: its relation; files call the root's ROOT, people do not."""
+    return "root" if tree.heads[index] < 0 else relation_name(tree.relations[index])
 
 
 def _dependencies_down(tree: DepTree, leaves: Sequence[Leaf], width: float | None) -> Layout:
@@ -71,7 +77,7 @@ def _dependencies_down(tree: DepTree, leaves: Sequence[Leaf], width: float | Non
     edges = []
     for index, head in enumerate(tree.heads):
         x = boxes[index].x + boxes[index].width / 2
-        name = relation_name(tree.relations[index])
+        name = _name(tree, index)
         if head < 0:
             points: tuple[Point, ...] = ((x, MARGIN + LABEL_HEIGHT + 2), (x, top - 1))
             label = centred(x, MARGIN + LABEL_HEIGHT - 2, name)
@@ -114,7 +120,7 @@ def _dependencies_right(
         if below and below[-1] > head:
             brackets.append((head, below[-1]))
     lanes = dict(zip(brackets, nesting(brackets, len(leaves)), strict=True))
-    shown = [relation_name(relation) for relation in tree.relations]
+    shown = [_name(tree, index) for index in range(tree.n_edus)]
     names = max(map(label_width, shown)) + 2 * PAD
     beside = names + (max(lanes.values(), default=0) + 1) * LANE_RIGHT + 2 * MARGIN
     boxes = text_column(leaves, width, beside, breaks)

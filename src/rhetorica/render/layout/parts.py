@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from rhetorica.errors import UnknownName
@@ -207,3 +207,44 @@ def row_label(name: str, x: float, y: float) -> Label:
 def free_label(name: str, x: float, y: float) -> Label:
     """Put a name where there is no line: its middle on that of the row."""
     return Label(name, x, y - LABEL_HEIGHT / 2, label_width(name), LABEL_HEIGHT, "start")
+
+
+_OPPOSITE: dict[Anchor, Anchor] = {"start": "end", "middle": "middle", "end": "start"}
+
+
+def mirrored(layout: Layout) -> Layout:
+    """Turn a picture whose tree stands right of the text around: the root comes to the left.
+
+    So it stands in the terminal and on the page, too. What is written in a box stays as it is.
+    """
+    wide = layout.width
+
+    def turned(point: Point) -> Point:
+        return wide - point[0], point[1]
+
+    def label(old: Label | None) -> Label | None:
+        if old is None:
+            return None
+        return old._replace(x=wide - old.x - old.width, anchor=_OPPOSITE[old.anchor])
+
+    def tip(old: tuple[Point, Point] | None) -> tuple[Point, Point] | None:
+        return None if old is None else (turned(old[0]), (-old[1][0], old[1][1]))
+
+    def box(old: Box) -> Box:
+        x = wide - old.x - old.width
+        return old._replace(x=x, text_x=old.text_x + x - old.x)
+
+    return replace(
+        layout,
+        boxes=tuple(map(box, layout.boxes)),
+        lines=tuple(o._replace(first=turned(o.first), last=turned(o.last)) for o in layout.lines),
+        edges=tuple(
+            old._replace(
+                points=tuple(map(turned, old.points)),
+                tip=tip(old.tip),
+                label=label(old.label),
+                tag=label(old.tag),
+            )
+            for old in layout.edges
+        ),
+    )

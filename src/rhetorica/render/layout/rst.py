@@ -27,6 +27,7 @@ from rhetorica.render.layout.parts import (
     column_width,
     free_label,
     label_width,
+    mirrored,
     relation_name,
     row_label,
     tag_width,
@@ -62,7 +63,7 @@ def layout_rst(
         return Layout(way, 2 * MARGIN, 2 * MARGIN)
     if way == "down":
         return _Down(drawn, leaves, width).layout()
-    return _Right(drawn, leaves, width, breaks).layout()
+    return mirrored(_Right(drawn, leaves, width, breaks).layout())
 
 
 def heads(tree: AnnotatedTree) -> list[int]:
@@ -260,7 +261,10 @@ class _Down:
 
 
 class _Right:
-    """EDUs below each other, the root at the right; a row's arrows run to the right of it."""
+    """EDUs below each other, the root at the right; a row's arrows run to the right of it.
+
+    Distances are from the text, which stands left here: the picture is turned around in the end.
+    """
 
     def __init__(
         self, drawn: _Drawn, leaves: Sequence[Leaf], width: float | None, breaks: Collection[int]
