@@ -37,7 +37,7 @@ def _watched(found: Iterator[T], *, enabled: bool) -> Iterator[T]:
 
     def show(event: Event) -> None:
         nonlocal task
-        if task is None and event.at < event.total:  # a short text is read in one step
+        if task is None and event.at < event.total:
             bar.start()
             task = bar.add_task(event.what, total=event.total)
         if task is not None:

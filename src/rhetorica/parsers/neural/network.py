@@ -194,10 +194,12 @@ class Encoder:
         ranges = owned_ranges(starts, len(pieces))
         row = np.empty((len(pieces), self._dimensions), dtype=np.float32)
         for at in range(0, len(starts), BATCH):
+            if len(starts) > BATCH:  # what is read in one step has nothing to tell
+                announce(Event("reading", at, len(starts)))
             some = slice(at, at + BATCH)
             (states,) = self._session.run(None, {"ids": ids[some], "types": types[some]})
             stitch(row, states, starts[some].tolist(), ranges[some])
-            announce(Event("reading", min(at + BATCH, len(starts)), len(starts)))
+        announce(Event("reading", len(starts), len(starts)))
         return row
 
 
