@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from rhetorica import _ROOM_OF
 from rhetorica.cli import COMMANDS
 from rhetorica.relations import explain, relation_set
 
@@ -50,6 +51,7 @@ REFERENCE = {
     "dialogue": "Dialogues",
     "decode": "Decoders",
     "learn.experts": "Ensembles",
+    "progress": "How far a work has come",
     "errors": "Errors",
 }
 """Modules of the reference, in the order of the menu; the first has what they all show."""
@@ -116,7 +118,8 @@ def relations() -> str:
         "What the relations of each treebank mean. In examples `[ ]` encloses the satellite and "
         "`/` stands between nuclei. The same in Python: "
         '`rhetorica.explain("adversative-concession")`; on the page they are shown where they '
-        "occur. The parser `neural` gives the relations of GUM, the others their classes.",
+        "occur. The neural parsers and the ensemble give the relations of GUM, the others their "
+        "classes.",
     ]
     for name, title in SETS.items():
         known = relation_set(name)
@@ -144,7 +147,8 @@ def results() -> str:
     readme = (ROOT / "README.md").read_text("utf-8")
     start = readme.index("\n## How good")
     table = readme[start : readme.index("\n## ", start + 1)]
-    table = table.replace("\n## How good", "# Results").replace("](docs/", "](")
+    table = table.replace("\n## How good", "# Results")
+    table = re.sub(r"\[docs/(\w+)\.md\]\(docs/", r"[\1](", table).replace("](docs/", "](")
     return table + (
         "\n## Where they come from\n\n"
         "Every figure is made by a command of the repository, and carries its signature: metric, "
@@ -169,9 +173,9 @@ def reference(module: str, about: str) -> str:
         )
         for one in sorted(public or ()):
             made = getattr(import_module(name), one)
-            place = getattr(made, "__module__", name)
+            place = f"{name}.{_ROOM_OF[one]}"
             line = (getattr(made, "__doc__", "") or "").strip().partition("\n")[0]
-            text += f"| `{one}` | {line.replace('|', chr(92) + '|')} | `{place}` |\n"
+            text += f"| [`{one}`][{place}.{one}] | {line.replace('|', chr(92) + '|')} | {place} |\n"
         return text
     for one in sorted(public or ()):
         made = getattr(import_module(name), one)

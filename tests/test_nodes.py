@@ -11,7 +11,7 @@ from hypothesis import given
 
 import rhetorica
 from rhetorica import Document, Join, Parse, RSTTree, Scores, Span
-from rhetorica.errors import FormatError, InvalidTree, RhetoricaError, UnknownName
+from rhetorica.errors import FormatError, InvalidDocument, InvalidTree, RhetoricaError, UnknownName
 from rhetorica.exports import save
 from rhetorica.salience import METHODS, central, levels
 from strategies import rst_trees
@@ -259,6 +259,11 @@ def test_twenty_thousand_edus(nuclearity: str) -> None:
     assert root is not None
     assert sum(1 for _ in root.leaves()) == count
     assert len(parse.relations()) == count - 1
+    halves = (Span(0, count - 1), Span(count, 2 * count - 1))
+    two = replace(parse, document=replace(parse.document, sentences=halves))
+    # A satellite reaches to the end of the text, nuclei stand in a row.
+    inside = count // 2 - 1 if nuclearity == "NS" else count - 2
+    assert len(two.relations(within="sentence")) == inside
     assert len(parse.summary(10).split()) == 10
     deepest = max(root, key=lambda n: n.depth)
     assert len(deepest.path(root)) == deepest.depth + 1
@@ -268,3 +273,10 @@ def test_units_are_short_to_look_at(parse: Parse) -> None:
     assert repr(parse[0]) == f"<EDU 0 attribution of 1: {EDUS[0]!r}>"
     assert repr(parse[1]) == f"<EDU 1 ROOT: {EDUS[1]!r}>"
     assert repr(Parse(parse.document)[0]) == f"<EDU 0: {EDUS[0]!r}>"
+
+
+def test_relations_within_sentences_need_sentences() -> None:
+    parse = Parse(Document.from_edus(EDUS[:2], id="wet"), RSTTree(2, (Join(0, 1, 2, "NS", "x"),)))
+    with pytest.raises(InvalidDocument, match=r"wet does not say where its sentences are: .*token"):
+        parse.relations(within="sentence")
+    assert [link.relation for link in parse.tokenized().relations(within="paragraph")] == ["x"]

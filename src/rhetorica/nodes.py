@@ -7,7 +7,7 @@ recurses, so a document of 20,000 EDUs is walked like any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from rhetorica.document import Span
 from rhetorica.edit import Unit, units
-from rhetorica.errors import InvalidTree, UnknownName
+from rhetorica.errors import InvalidDocument, InvalidTree, UnknownName
 from rhetorica.parses import Parse, Scores
 from rhetorica.trees import ROOT, Role
 
@@ -307,6 +307,12 @@ def links(root: TreeNode, pattern: str = "*", *, within: Within | None = None) -
     """
     if within is not None and within not in WITHIN:
         raise UnknownName("place for relations", within, WITHIN)
+    doc = root._walk.parse.document
+    if within is not None and not (doc.sentences if within == "sentence" else doc.paragraphs):
+        raise InvalidDocument(
+            f"{doc.id or 'the document'} does not say where its {within}s are: "
+            "`parse.tokenized()` finds them"
+        )
     for node in root:
         for nucleus, satellite in _pairs(node):
             if fnmatchcase(satellite.relation, pattern) and _inside(nucleus, satellite, within):
@@ -326,6 +332,10 @@ def _pairs(node: TreeNode) -> Iterator[tuple[TreeNode, TreeNode]]:
 def _inside(first: TreeNode, second: TreeNode, within: Within | None) -> bool:
     if within is None:
         return True
-    edus: Sequence[EDU] = [*first.edus, *second.edus]
-    places = {edu.sentence if within == "sentence" else edu.paragraph for edu in edus}
+    # Sentences and paragraphs follow each other: where both ends are in one, so is all between.
+    edus = first._walk.parse.units
+    begin = min(first.range[0], second.range[0])
+    end = max(first.range[1], second.range[1])
+    ends = edus[begin], edus[end - 1]
+    places = {edu.sentence if within == "sentence" else edu.paragraph for edu in ends}
     return len(places) == 1
