@@ -106,8 +106,10 @@ def test_begin_and_split_in_one_group() -> None:
 
 
 def test_a_tree_that_is_begun_by_hand_is_no_parsers() -> None:
-    cut = Parse(Document.from_edus(["It is wet", "today."]), provenance={"parser": "neural"})
-    assert begin(cut, "joint").provenance == {"segmenter": "neural", "begun": "by hand"}
+    about = {"parser": "neural", "scheme": "gum", "model": "m"}
+    cut = Parse(Document.from_edus(["It is wet", "today."]), provenance=about)
+    found = begin(cut, "joint").provenance
+    assert found == {"segmenter": "neural", "scheme": "gum", "begun": "by hand"}
 
 
 @few

@@ -237,8 +237,9 @@ def begin(parse: Parse, relation: str) -> Parse:
     count = len(parse.document.edus)
     joins = tuple(Join(i, i + 1, count, "NN", relation) for i in range(count - 1))
     scores = parse.scores and Scores(boundaries=parse.scores.boundaries)
-    # Whoever cut the text did not make this tree.
-    cut = {"segmenter": parser} if (parser := parse.provenance.get("parser")) else {}
+    # Whoever cut the text did not make this tree; its relations are there to choose from.
+    names = {"parser": "segmenter", "scheme": "scheme", "relations": "relations"}
+    cut = {name: parse.provenance[old] for old, name in names.items() if old in parse.provenance}
     provenance = {**cut, "begun": "by hand"}
     return replace(
         parse, source=RSTTree(count, joins), scores=scores, kbest=(), provenance=provenance

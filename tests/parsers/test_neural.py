@@ -460,6 +460,18 @@ class TestTrained:
         assert text[: doc.paragraphs[0].end] == "Weather"
         assert text.index("Then") in {part.start for part in doc.paragraphs}
 
+    def test_likely_labels_agree_with_how_sure_relations_are(self, trained: NeuralParser) -> None:
+        parse = trained("It rained all day, so we stayed at home. Nobody complained.", kbest=3)
+        assert parse.scores is not None
+        rows = zip(parse.tree.joins, parse.scores.relations, parse.scores.labels, strict=True)
+        for join, sure, row in rows:
+            same = [one.probability for one in row if one.relation == join.relation]
+            assert sum(same) <= sure + 1e-3
+            assert sum(same) == pytest.approx(sure, abs=0.02)  # the least likely are left out
+            shares = [one.probability for one in row]
+            assert sum(shares) <= 1 + 1e-3
+            assert shares == sorted(shares, reverse=True)
+
     def test_tells_how_much_it_has_read(self, trained: NeuralParser) -> None:
         heard: list[Event] = []
         with listening(heard.append):

@@ -249,6 +249,7 @@ class NeuralParser(Stored):
         labels = [Label(*label) for label in self.network.config.joins]
         said = Connectives(doc, labels)
         tree, nuclearities, relations, likely = self._label(joins, spans, said, len(units), kbest)
+        sure = self._scaled("relations", relations)
         heads, arcs = self._arc_scores(tree, relations, units, edus)
         scores = Scores(
             boundaries,
@@ -256,8 +257,8 @@ class NeuralParser(Stored):
             self._scaled("relations", arcs),
             self._scaled("spans", [join.probability for join in joins]),
             self._scaled("nuclearities", nuclearities),
-            self._scaled("relations", relations),
-            likely,
+            sure,
+            _agreeing(likely, tree, relations, sure),
         )
         others = decode_kbest(len(units), spans.splits, kbest) if kbest > 1 else []
         candidates = tuple(
@@ -303,7 +304,7 @@ class NeuralParser(Stored):
                 relations.append(float(row[names == names[label]].sum()))
                 if kbest > 1:
                     first = np.argsort(-row)[:_LIKELY].tolist()
-                    chosen = [(*config.joins[i], round(float(row[i]), 4)) for i in first]
+                    chosen = [(*config.joins[i], float(row[i])) for i in first]
                     likely.append(tuple(Likely(kind, name, share) for kind, name, share in chosen))
         tree = RSTTree(n_edus, tuple(found))
         return tree, tuple(nuclearities), tuple(relations), tuple(likely)
@@ -348,6 +349,28 @@ class NeuralParser(Stored):
             ),
             provenance=self._provenance,
         )
+
+
+def _agreeing(
+    labels: Sequence[tuple[Likely, ...]],
+    tree: RSTTree,
+    raw: Sequence[float],
+    sure: Sequence[float],
+) -> tuple[tuple[Likely, ...], ...]:
+    """Return likely labels in which the relation of each join has the probability that is told.
+
+    That one is calibrated; the other relations share what it leaves in the same proportions.
+    """
+    found = []
+    for row, join, before, after in zip(labels, tree.joins, raw, sure, strict=False):
+        own = after / before if before else 1.0
+        rest = (1 - after) / (1 - before) if before < 1 else 1.0
+        changed = [
+            Likely(kind, name, round(share * (own if name == join.relation else rest), 4))
+            for kind, name, share in row
+        ]
+        found.append(tuple(sorted(changed, key=lambda one: -one.probability)))
+    return tuple(found)
 
 
 def _projective(table: Floats) -> npt.NDArray[np.int64]:

@@ -501,9 +501,9 @@ function relations() {
   const used = model.units.filter((unit) => unit.role !== "root" && unit.relation !== "span")
     .map((unit) => [unit.relation, unit.above.kind === "multinuc" ? "multinuc" : "rst"]);
   const listed = parse.source?.inventory ?? [];
-  const [set, coarse] = trained.split(" ");
+  const [set, kind = ""] = trained.split(" "); // such as "gum fine" or "gum coarse15"
   const own = sets[scheme ?? set] ?? (listed.length ? null : sets.gum);
-  const offered = (coarse ? own?.classes : own?.relations) ?? [];
+  const offered = (kind.startsWith("coarse") ? own?.classes : own?.relations) ?? [];
   return new Relations(
     [...listed, ...offered.map(({ name, type }) => [name, type]), ...used, ...added], glossary,
   );

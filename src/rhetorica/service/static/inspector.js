@@ -201,7 +201,6 @@ export class Inspector {
     const take = ({ part: wanted, relation }) => (wanted === part ? this.actions.relabel(unit, relation)
       : this.actions.edit({ op: "nuclearity", unit: [unit.start, unit.end], part: wanted, relation }));
     return h("section", { id: "likely" }, h("h3", {}, "What it could be"),
-      h("p", { class: "faint" }, "Role and relation together:"),
       h("ul", { class: "choices" }, ...unit.likely.filter(({ p }) => p >= 0.005).map((choice) => {
         const isNow = choice.part === part && choice.relation === unit.relation;
         const extra = choice.part === part ? "" : named[choice.part] || ", as a satellite";
