@@ -28,3 +28,12 @@ def test_every_need_has_a_lowest_version() -> None:
     assert [
         need for need in needs() if not re.match(r"[\w.-]+(\[\w+\])?>=[\d.]+(,<[\d.]+)?$", need)
     ] == []
+
+
+def test_packages_tell_the_licences_of_code_and_of_weights_apart() -> None:
+    for folder in (ROOT, *(ROOT / "packages").iterdir()):
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        assert project["license"] == "Apache-2.0 AND LicenseRef-Weights"
+        for name in ("LICENSE", "LICENSE-WEIGHTS.md"):
+            assert name in project["license-files"]
+            assert (folder / name).read_text("utf-8") == (ROOT / name).read_text("utf-8")
