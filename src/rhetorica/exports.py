@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,13 @@ _DRAWN: dict[str, Callable[[Parse], str]] = {
 }
 _BYTES: dict[str, Callable[[Parse], bytes]] = {".png": render_png, ".pdf": render_pdf}
 _TEXTS = {".svg": "svg", ".html": "html", ".tex": "latex"}
+
+
+def tokenized(parse: Parse) -> Parse:
+    """Return a parse with tokens and syntax, which some formats are made of."""
+    from rhetorica.text import annotate  # reading and writing other formats needs no front end
+
+    return parse if parse.document.tokens else replace(parse, document=annotate(parse.document))
 
 
 def to_text(parse: Parse, format: str) -> str:

@@ -224,9 +224,9 @@ class Parse:
         >>> [token.tag for token in parse.document.tokens]
         ['PRP', 'VBD', '.']
         """
-        from rhetorica.text import annotate
+        from rhetorica.exports import tokenized
 
-        return self if self.document.tokens else replace(self, document=annotate(self.document))
+        return tokenized(self)
 
     def to(self, format: str) -> str:
         """Return the parse in a file format, drawn (svg, html, latex) or as an outline (tree).
