@@ -56,6 +56,18 @@ def test_the_longer_of_two_values_wins() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "time", ["[10:02] ", "(10:02:07) ", "10:02 ", "9:05 PM - ", "[00:01:02.5] "]
+)
+def test_times_before_speakers_are_passed_over(time: str) -> None:
+    text = f"{time}Agent: At 10:05, where to?\n{time}User 1: Airport.\n"
+    (dialogue,) = read_dialogues(io.StringIO(text)).dialogues
+    assert [(turn.speaker, turn.text) for turn in dialogue.turns] == [
+        ("Agent", "At 10:05, where to?"),
+        ("User 1", "Airport."),
+    ]
+
+
 def test_transcripts() -> None:
     text = (
         "Agent: Welcome!\nClient: Hi, it says:\n   error 5: no disk\nAgent:\n\n"

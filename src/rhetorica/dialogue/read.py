@@ -104,7 +104,7 @@ def _format_of(file: Source) -> Format:
     if last in (".csv", ".tsv"):
         return "csv"
     # Standard input and streams have no name that tells.
-    if file.text.lstrip()[:1] in ("{", "["):
+    if _JSON.match(file.text):
         return "jsonl"
     header = [name.strip().strip('"').lower() for name in re.split("[,\t]", _first_line(file))]
     named = all(any(name in header for name in names) for names in _COLUMNS.values())
@@ -235,7 +235,11 @@ def _csv_rows(file: Source) -> Iterator[_Row]:
         yield _Row(reader.line_num, name, speaker, text, acts)
 
 
-_TURN = re.compile(r"([^\s:][^:\n]{0,40}?)\s*:(?:\s+(.*)|\s*$)")
+_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"\]])")
+"""How JSON begins; a time in brackets does not."""
+_TIME = r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[ap]\.?m\.?)?[\])]?[\s–-]+)?"
+"""The time of a turn, which many transcripts begin lines with; it is passed over."""
+_TURN = re.compile(_TIME + r"([^\s:][^:\n]{0,40}?)\s*:(?:\s+(.*)|\s*$)", re.IGNORECASE)
 
 
 def _transcript_rows(file: Source) -> Iterator[_Row]:
