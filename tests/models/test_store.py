@@ -179,6 +179,11 @@ def test_every_card_tells_what_was_chosen_on_dev(card: Path) -> None:
     assert "a little too good" in " ".join(card.read_text("utf-8").split())
 
 
+@pytest.mark.parametrize("card", CARDS, ids=[card.parent.name for card in CARDS])
+def test_every_config_has_a_checksum(card: Path) -> None:
+    assert Config.read(card.parent).checksum
+
+
 def test_no_shipped_model_is_used_with_another_config(tmp_path: Path) -> None:
     sealed = [model for model in models() if model.checksum]
     assert sealed
