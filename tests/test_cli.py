@@ -328,8 +328,7 @@ def test_the_extension_of_the_output_tells_its_format(text: Path, tmp_path: Path
     assert len(json.loads(file.read_text("utf-8"))["document"]["edus"]) == 3
     again = invoke("segment", text, *SENTENCES, "-o", file)
     assert again.exit_code == 1
-    assert again.exit_code == 1
-    assert again.output.count("--force replaces it") == 2
+    assert "--force" in str(again.exception)
     assert invoke("segment", text, *SENTENCES, "-o", file, "--force").exit_code == 0
     (tmp_path / "other.txt").write_text("It rained.", encoding="utf-8")
     several = invoke("segment", tmp_path, *SENTENCES, "-o", tmp_path / "all.json")

@@ -152,7 +152,7 @@ def test_pages_made_from_the_package() -> None:
             assert f"| `{relation.name}` |" in pages["relations.md"]
     assert "| `--labels` |" in pages["reference/commands.md"]
     assert "| `li2014` |" in pages["reference/commands.md"]
-    assert "| `load` |" in pages["reference/rhetorica.md"]
+    assert "| [`load`][rhetorica.pipeline.load] |" in pages["reference/rhetorica.md"]
     assert "::: rhetorica.edit" in pages["reference/edit.md"]
     assert "raw text" in pages["results.md"]
 

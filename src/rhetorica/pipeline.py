@@ -211,9 +211,9 @@ class Recipe:
         """Return a parse with the classes of its relations, which all parsers of a treebank share.
 
         >>> nlp = load("en", parser="neural-fast")
-        >>> parse = nlp.recipe.coarsened(nlp("It rained, so we left."))
+        >>> parse = nlp.recipe.coarsened(nlp("If it rains, we stay at home."))
         >>> parse.root.satellites[0].relation, parse.provenance["relations"]
-        ('causal', 'gum coarse15')
+        ('contingency', 'gum coarse15')
         """
         found = parse.relabel(self.relations.coarse)
         name = f"{self.relations.name} {self.relations.label_name}"

@@ -330,9 +330,11 @@ def test_twenty_runs_killed_at_random(tmp_path: Path) -> None:
 
 
 COMMAND = """
-import sys
+import signal, sys
 from batch_fakes import Fake
 from rhetorica.cli import batch
+# Whoever is begun in the background by a script ignores Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 batch.Work = lambda recipe, to, kbest, coarse: Fake(to=to, kbest=kbest)
 batch.app(sys.argv[1:])
 """

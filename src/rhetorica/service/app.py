@@ -181,7 +181,7 @@ def _add_work(app: FastAPI, limits: Limits, workers: Pool) -> None:
     def compare() -> None:
         """Tell where two analyses of one text differ, and how far they agree."""
 
-    pictures = {"image/svg+xml": _TEXT, "image/png": _TEXT, "text/html": _TEXT}
+    pictures = {kind.partition(";")[0]: _TEXT for kind in tasks.PICTURES.values()}
 
     @route("render", pictures, **{"content-security-policy": _PICTURE_SECURITY})
     def render() -> None:

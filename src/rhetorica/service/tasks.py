@@ -27,13 +27,14 @@ from rhetorica.service.limits import Limits, TooLarge
 from rhetorica.service.messages import JSON, PLAIN, Answer, Task, as_json, invalid, problem, refusal
 from rhetorica.service.view import page_view
 
-_PICTURES = {
+PICTURES = {
     "svg": "image/svg+xml",
     "html": "text/html; charset=utf-8",
     "png": "image/png",
     "pdf": "application/pdf",
     "latex": "text/plain; charset=utf-8",
 }
+"""What a picture in each format is sent as."""
 _AGREEMENT = {
     "EDUs": ("segmentation", "all", "starts"),
     "spans": ("parseval", "original", "span"),
@@ -157,7 +158,7 @@ def compare(_: Models, limits: Limits, request: schemas.CompareRequest) -> Answe
 def draw(_: Models, limits: Limits, request: schemas.RenderRequest) -> Answer:
     """Draw one document."""
     parse = _one(read(limits, request))
-    media = _PICTURES[request.to]
+    media = PICTURES[request.to]
     if request.to == "html":
         return Answer(_encoded(render.render_html(parse, theme=request.theme)), media)
     how: Any = {"view": request.view, "theme": request.theme, "orient": request.orient}
