@@ -144,7 +144,7 @@ def covering(relations: RelationSet, parses: Iterable[Parse]) -> RelationSet:
             found.update(join.relation for join in parse.tree.joins)
     extended, unknown = relations.extended(found)
     if len(unknown) > len(found - _NOT_RELATIONS) / 2:
-        relations.coarse(unknown[0])
+        relations.coarse(unknown[0])  # raises: nobody knows its class
     if unknown:
         warnings.warn(
             f"{', '.join(unknown)}: not in the inventory of {relations.name}; each is a class of "

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from urllib.parse import parse_qsl
 
 from rhetorica.errors import RhetoricaError, UnknownName
 
@@ -104,10 +105,10 @@ def members_of(text: str) -> list[Member]:
     for part in filter(None, map(str.strip, text.split(","))):
         said, _, query = part.partition("?")
         name, _, model = said.partition(":")
-        options = []
-        for pair in filter(None, query.split("&")):
-            option, _, value = pair.partition("=")
-            options.append((option, int(value) if value.lstrip("-").isdecimal() else value))
+        options = [
+            (option, int(value) if value.lstrip("-").isdecimal() else value)
+            for option, value in parse_qsl(query, keep_blank_values=True)
+        ]
         found.append(Member(name, model, tuple(sorted(options))))
     return found
 

@@ -7,10 +7,12 @@ weighted by how many there are, is the expected calibration error (Naeini et al.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from rhetorica.convert import relabel, to_rst
 from rhetorica.parses import Parse
+from rhetorica.trees import RSTTree
 
 BINS = 10
 Answers = dict[str, list[tuple[float, bool]]]
@@ -68,6 +70,25 @@ def _of_joins(gold: Parse, pred: Parse) -> Answers:
             same = right.relation == join.relation
             found["relations"].append((scores.relations[number], same))
     return found
+
+
+def list_answers(
+    gold: Parse, pred: Parse, coarse: Callable[[str], str]
+) -> list[tuple[float, bool]]:
+    """Return the score of each tree of a k-best list once for each join, and whether it is right.
+
+    A join is right with its range, nuclearity and class of relations.
+    """
+    right = _labelled(relabel(gold.tree, coarse))
+    return [
+        (one.score, join in right)
+        for one in pred.kbest
+        for join in _labelled(relabel(to_rst(one.tree), coarse))
+    ]
+
+
+def _labelled(tree: RSTTree) -> set[tuple[int, int, str, str]]:
+    return {(j.start, j.end, j.nuclearity, j.relation) for j in tree.joins}
 
 
 def gather(parts: Iterable[Answers]) -> Answers:

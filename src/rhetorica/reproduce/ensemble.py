@@ -6,10 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from rhetorica.convert import relabel, to_rst
 from rhetorica.document import Document
 from rhetorica.evaluate import Key, Report
-from rhetorica.evaluate.reliability import Answers, answers, calibration_error, curve, gather
+from rhetorica.evaluate.reliability import (
+    Answers,
+    answers,
+    calibration_error,
+    curve,
+    gather,
+    list_answers,
+)
 from rhetorica.parsers.ensemble.parser import METHODS, Decoder, Settings
 from rhetorica.parses import Parse
 from rhetorica.pipeline import load
@@ -28,7 +34,6 @@ from rhetorica.train.ensemble import (
     segment_evidence,
 )
 from rhetorica.train.treebank import Treebank
-from rhetorica.trees import RSTTree
 
 LISTED = 5
 """How long the k-best lists are whose scores are judged."""
@@ -67,9 +72,13 @@ def ensemble_tables(
     ]
     tell(Event("from raw text"))
     raw, *cuts = _raw(treebank, heard, settings)
+    listed = (
+        {"k-best": list_answers(gold, pred, treebank.relations.coarse)}
+        for gold, pred in zip(heard.golds, ours, strict=True)
+    )
     sure = {
         f"`{first}`, alone": _answers(heard.golds, theirs[first], cuts[0]),
-        "all": _answers(heard.golds, ours, cuts[1]) | {"k-best": _listed(treebank, heard, ours)},
+        "all": _answers(heard.golds, ours, cuts[1]) | gather(listed),
     }
     return "\n".join([*parts, raw, _reliability(sure)])
 
@@ -184,24 +193,6 @@ def _answers(golds: Sequence[Parse], preds: Sequence[Parse], cuts: Sequence[Pars
     pairs = zip(golds, preds, strict=True), zip(golds, cuts, strict=True)
     given, raw = (gather(answers(gold, pred) for gold, pred in pair) for pair in pairs)
     return {**given, "boundaries": raw.get("boundaries", [])}
-
-
-def _listed(treebank: Treebank, heard: Heard, preds: Sequence[Parse]) -> list[tuple[float, bool]]:
-    """Return the score of each tree of k-best lists once for each join, and whether that is right.
-
-    A join is right with its range, nuclearity and class of relations.
-    """
-    coarse = treebank.relations.coarse
-    found: list[tuple[float, bool]] = []
-    for gold, pred in zip(heard.golds, preds, strict=True):
-        right = _units(relabel(gold.tree, coarse))
-        for one in pred.kbest:
-            found += [(one.score, u in right) for u in _units(relabel(to_rst(one.tree), coarse))]
-    return found
-
-
-def _units(tree: RSTTree) -> set[tuple[int, int, str, str]]:
-    return {(j.start, j.end, j.nuclearity, j.relation) for j in tree.joins}
 
 
 def _reliability(sure: Mapping[str, Answers]) -> str:

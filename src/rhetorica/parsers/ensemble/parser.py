@@ -18,13 +18,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from rhetorica.convert import relabel, to_rst
+from rhetorica.convert import relabel
 from rhetorica.cores import side_by_side
 from rhetorica.decode import Chosen, elect, elect_kbest
 from rhetorica.decode import Votes as JoinVotes
 from rhetorica.document import Document
 from rhetorica.errors import Mismatch, ModelError
-from rhetorica.evaluate.reliability import Answers, answers, gather
+from rhetorica.evaluate.reliability import Answers, answers, gather, list_answers
 from rhetorica.languages import check_language, common_language
 from rhetorica.learn.calibration import calibrated, fit_platt, log_odds, platt
 from rhetorica.models.store import Config, State, Stored
@@ -189,31 +189,18 @@ class EnsembleParser(Stored):
     def _calibrate_trees(self, parses: Sequence[Parse], ballots: Sequence[Sequence[Any]]) -> None:
         """Fit how far to trust labels of ranges that are right, and the trees of k-best lists."""
         self.settings = replace(self.settings, label_calibration=(), tree_calibration=())
-        coarse = self._coarse()
         found: list[Answers] = []
-        promises: list[float] = []
-        full: list[float] = []
         for parse, said in zip(parses, ballots, strict=True):
             listed = self.decide(parse.document, said, kbest=_LISTED)
-            found.append(answers(parse, listed))
-            gold = _units(relabel(parse.tree, coarse))
-            for one in listed.kbest:
-                right = _units(relabel(to_rst(one.tree), coarse))
-                promises += [one.score] * len(right)
-                full += [float(unit in gold) for unit in right]
+            trees = list_answers(parse, listed, self._coarse())
+            found.append(answers(parse, listed) | {"trees": trees})
         whole = gather(found)
-        labels = [
-            scale
-            for figure in ("nuclearities", "relations")
-            for scale in fitted_scale(
-                [p for p, _ in whole.get(figure, [])],
-                [float(right) for _, right in whole.get(figure, [])],
-            )
-        ]
+        nuclearity, relation, tree = (
+            fitted_scale(*zip(*whole[figure], strict=True)) if whole.get(figure) else (1.0, 0.0)
+            for figure in ("nuclearities", "relations", "trees")
+        )
         self.settings = replace(
-            self.settings,
-            label_calibration=tuple(labels),
-            tree_calibration=fitted_scale(promises, full),
+            self.settings, label_calibration=(*nuclearity, *relation), tree_calibration=tree
         )
 
     def _worth(self, values: Floats, labels: Floats) -> Floats:
@@ -433,10 +420,6 @@ def fitted_scale(probabilities: Sequence[float], true: Sequence[float]) -> tuple
     odds = log_odds(np.array(probabilities), least=1e-3)[:, None]
     slope, bias = fit_platt(odds, np.array(true), l2=1e-3)
     return (slope, bias) if slope > 0 else (1.0, 0.0)
-
-
-def _units(tree: RSTTree) -> set[tuple[int, int, str, str]]:
-    return {(j.start, j.end, j.nuclearity, j.relation) for j in tree.joins}
 
 
 def _ballot(member: Parser, doc: Document) -> Ballot:

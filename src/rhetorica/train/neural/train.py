@@ -613,7 +613,9 @@ def train(
     frozen = Path(start) if settings.frozen and start is not None else None
     shape = SHAPES[settings.encoder]
     shape = replace(shape, layers=settings.layers or shape.layers, inner=settings.inner)
-    larger = Path(start) if start is not None and _is_larger(Path(start), shape) else None
+    # A frozen encoder is taken as it is.
+    to_shrink = start is not None and not frozen and _has_other_shape(Path(start), shape)
+    larger = Path(start) if start is not None and to_shrink else None
     known = frozen or larger  # whose heads are taken over, with the labels that they tell apart
     inventory = read_inventory(known) if known else make_inventory(examples, language)
     network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout, shape=shape)
@@ -647,8 +649,8 @@ def train(
     return Run(trainer, dev, evaluate_dev(trainer, read_dev(trainer, dev)), lemmas, frozen)
 
 
-def _is_larger(start: Path, shape: Shape) -> bool:
-    """Tell whether a run is to begin from a model with more layers or wider ones."""
+def _has_other_shape(start: Path, shape: Shape) -> bool:
+    """Tell whether a model has not the layers, or not the width inside them, of the network."""
     of_model = shape_of(start) if start.is_dir() else None
     return of_model is not None and (of_model.layers, of_model.wide) != (shape.layers, shape.wide)
 
