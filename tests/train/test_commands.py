@@ -10,8 +10,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import rhetorica
-from lessons import LESSONS
-from rhetorica import Document, Parse, RSTTree
 from rhetorica.cli import app
 from rhetorica.models.store import Config
 from rhetorica.train.loop import TRAINABLE
@@ -35,19 +33,6 @@ QUICK = {
     ],
     "codra": ["--iterations", "2", "--min-count", "1", "--threshold", "0.0001", "--no-chain"],
 }
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A corpus laid out as UMUC is, without syntax."""
-    folder = tmp_path_factory.mktemp("corpus")
-    for split in ("train", "dev"):
-        place = folder / "rs3_original" / split
-        place.mkdir(parents=True)
-        for number, (units, joins) in enumerate(LESSONS):
-            parse = Parse(Document.from_edus(units), RSTTree(len(units), joins))
-            (place / f"text{number}.rs3").write_text(parse.to_rs3(), "utf-8")
-    return folder
 
 
 def run(*arguments: object) -> Result:

@@ -25,19 +25,6 @@ from rhetorica.train.treebank import Treebank, with_syntax
 MEMBERS = "shift-reduce:gum,shift-reduce:gum?beam=4&samples=0"
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A corpus laid out as UMUC is, without syntax."""
-    folder = tmp_path_factory.mktemp("corpus")
-    for split in ("train", "dev"):
-        place = folder / "rs3_original" / split
-        place.mkdir(parents=True)
-        for number, (units, joins) in enumerate(LESSONS):
-            parse = Parse(Document.from_edus(units), RSTTree(len(units), joins))
-            (place / f"text{number}.rs3").write_text(parse.to_rs3(), "utf-8")
-    return folder
-
-
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, [*map(str, arguments)])
 

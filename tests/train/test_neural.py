@@ -158,6 +158,13 @@ def trained(
     return out, result
 
 
+@pytest.fixture
+def model(trained: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The model of that run, from which others can begin."""
+    monkeypatch.setitem(encoders.SHAPES, "tiny", TINY)
+    return trained[0] / "model"
+
+
 def test_a_short_run_leaves_a_model(trained: tuple[Path, Result]) -> None:
     out, result = trained
     assert result.exit_code == 0, result.output
@@ -183,19 +190,17 @@ def test_a_short_run_leaves_a_model(trained: tuple[Path, Result]) -> None:
 
 
 def test_a_taught_run_begins_with_a_model(
-    trained: tuple[Path, Result],
+    model: Path,
     gum: Path,
     scidtb: Path,
     pretrained: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(encoders.SHAPES, "tiny", TINY)
     monkeypatch.setattr(train, "load_segmenter", lambda name: load_parser("neural-fast"))
     text = "We sang because it rained. Nobody danced, but they were not sad."
     sure = replace(annotate(text), id="more")
     (tmp_path / "more.conllu").write_text(write_conllu(Parse(sure)), "utf-8")
-    model = trained[0] / "model"
     options = (
         *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--out", tmp_path / "run"),
         *("--scidtb", scidtb),
@@ -215,25 +220,20 @@ def test_a_taught_run_begins_with_a_model(
 
 
 def test_heads_alone_leave_the_encoder_as_it_is(
-    trained: tuple[Path, Result],
-    gum: Path,
-    scidtb: Path,
-    pretrained: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    model: Path, gum: Path, scidtb: Path, pretrained: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(encoders.SHAPES, "tiny", TINY)
-    model = trained[0] / "model"
     result = run(
         *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--scidtb", scidtb),
-        *("--start", model, "--frozen", "--head-epochs", 1, "--head-runs", 2),
+        *("--start", model, "--frozen", "--inner", 32, "--head-epochs", 1, "--head-runs", 2),
         *("--keep-start", 0, "--out", tmp_path),
     )
     assert result.exit_code == 0, result.output
     assert "heads, run 2, dev" in result.output
     assert "everything" not in result.output
+    assert "imitated" not in result.output
     before, after = (Config.read(folder) for folder in (model, tmp_path / "model"))
     assert after.labels == before.labels
+    assert after.settings["shape"] == before.settings["shape"]
     for name, same in (("encoder.int8.onnx", True), ("vocab.txt", True), ("heads.npz", False)):
         equal = (model / name).read_bytes() == (tmp_path / "model" / name).read_bytes()
         assert equal is same, name
@@ -259,15 +259,8 @@ def test_weights_come_back_out_of_8_bits(
 
 
 def test_a_larger_model_is_made_smaller_and_imitated(
-    trained: tuple[Path, Result],
-    gum: Path,
-    scidtb: Path,
-    pretrained: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    model: Path, gum: Path, scidtb: Path, pretrained: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(encoders.SHAPES, "tiny", TINY)
-    model = trained[0] / "model"
     options = (
         *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--scidtb", scidtb),
         *("--inner", 32, "--start", model, "--imitate-minutes", 0.02, "--head-epochs", 0),

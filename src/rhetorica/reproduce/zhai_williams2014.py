@@ -42,6 +42,7 @@ from rhetorica.dialogue.kinds import Priors
 from rhetorica.dialogue.prepare import Lexicon
 from rhetorica.errors import MissingExtra
 from rhetorica.evaluate.significance import t_two_sided
+from rhetorica.parsers.neural.wordpiece import WordPiece
 from rhetorica.progress import Tell, nothing
 from rhetorica.reproduce.bus import FLOW, THRESHOLD, bus_dialogues, edges_found
 from rhetorica.reproduce.runs import Experiments
@@ -395,18 +396,18 @@ def utterance_vectors(folder: Path, dialogues: tuple[Dialogue, ...]) -> NDArray[
     """Return MiniLM's vector of each turn, as distributed: the mean over its pieces."""
     try:
         import torch
-        from tokenizers.implementations import BertWordPieceTokenizer
 
         from rhetorica.train.neural.encoders import MINILM, Encoder, read_safetensors
     except ImportError:
         raise MissingExtra("vectors of MiniLM", "train") from None
-    tokenizer = BertWordPieceTokenizer(str(folder / "vocab.txt"), lowercase=True)
-    encoder = Encoder(tokenizer.get_vocab_size(), MINILM)
+    tokenizer = WordPiece.read((folder / "vocab.txt").read_text("utf-8"))
+    first, last = tokenizer.index(MINILM.first), tokenizer.index(MINILM.last)
+    encoder = Encoder(len(tokenizer.vocabulary), MINILM)
     weights = folder / "model.safetensors"
     encoder.load_pretrained(weights)
     encoder.eval()
     texts = [turn.text for dialogue in dialogues for turn in dialogue.turns]
-    pieces = [tokenizer.encode(text).ids[:256] for text in texts]
+    pieces = [[first, *tokenizer(text).ids[:254].tolist(), last] for text in texts]
     by_length: dict[int, list[int]] = {}
     for number, ids in enumerate(pieces):
         by_length.setdefault(len(ids), []).append(number)

@@ -613,9 +613,9 @@ def train(
     frozen = Path(start) if settings.frozen and start is not None else None
     shape = SHAPES[settings.encoder]
     shape = replace(shape, layers=settings.layers or shape.layers, inner=settings.inner)
-    # A frozen encoder is taken as it is.
-    to_shrink = start is not None and not frozen and _has_other_shape(Path(start), shape)
-    larger = Path(start) if start is not None and to_shrink else None
+    if frozen:  # that encoder is taken as it is
+        shape = shape_of(frozen) or shape
+    larger = Path(start) if start is not None and _has_other_shape(Path(start), shape) else None
     known = frozen or larger  # whose heads are taken over, with the labels that they tell apart
     inventory = read_inventory(known) if known else make_inventory(examples, language)
     network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout, shape=shape)
