@@ -198,16 +198,18 @@ def _crude(format: str, text: str) -> str | None:
     return None
 
 
-def check_growth(format: str, text: Callable[[int], str]) -> None:
+def check_growth(
+    format: str, text: Callable[[int], str], clock: Callable[[], float] = time.process_time
+) -> None:
     """Eight times the input may cost some forty times the work at most: quadratic is sixty-four."""
 
     def cost(size: int) -> float:
-        begin = time.process_time()
+        begin = clock()
         with suppress(RhetoricaError), warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
             for parse in formats.read(Source(f"x.{format}", text(size)), format):
                 _usable(parse)
-        return time.process_time() - begin
+        return clock() - begin
 
     small = max(cost(20_000), 2e-3)
     # Something else may have had to be done just then: the best of three counts.
