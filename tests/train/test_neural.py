@@ -19,7 +19,6 @@ from rhetorica.errors import ModelError
 from rhetorica.formats.conllu import write_conllu
 from rhetorica.models.store import Config
 from rhetorica.parsers.neural import NeuralParser
-from rhetorica.parsers.neural.windows import WIDTH
 from rhetorica.pipeline import load_parser
 from rhetorica.progress import Event
 from rhetorica.protocols import Ballot
@@ -33,7 +32,7 @@ pytest.importorskip("onnx", reason="onnx is not installed")
 from rhetorica.train.neural import data, encoders, train  # noqa: E402
 from rhetorica.train.neural.model import Network  # noqa: E402
 from rhetorica.train.neural.restart import read_inventory, read_model  # noqa: E402
-from rhetorica.train.neural.shrink import busyness, shrunk  # noqa: E402
+from rhetorica.train.neural.shrink import busyness, larger_network, shrunk  # noqa: E402
 from rhetorica.train.neural.teach import Lessons, lesson_of, opinions, tree_shares  # noqa: E402
 
 TINY = encoders.Shape(width=24, layers=1, heads=3, positions=300)
@@ -263,7 +262,8 @@ def test_a_larger_model_is_made_smaller_and_imitated(
 ) -> None:
     options = (
         *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--scidtb", scidtb),
-        *("--inner", 32, "--start", model, "--imitate-minutes", 0.02, "--head-epochs", 0),
+        *("--inner", 32, "--heads", 2, "--start", model, "--imitate-minutes", 0.02),
+        *("--head-epochs", 0),
         *("--epochs", 1, "--out", tmp_path),
     )
     result = run(*options)
@@ -278,35 +278,49 @@ def test_a_larger_model_is_made_smaller_and_imitated(
     assert "imitated" not in again.output  # what was learned by imitation is kept
 
 
-def test_busy_units_stay_when_layers_become_narrower(
-    trained: tuple[Path, Result], gum: Path
-) -> None:
+def test_the_busy_stay_when_layers_become_narrower(trained: tuple[Path, Result], gum: Path) -> None:
     model, saved = trained[0] / "model", torch.load(trained[0] / "final.pt", weights_only=True)
-    inventory = read_inventory(model)
     words = saved["averaged"]["encoder.words.weight"]
-
-    def network(shape: encoders.Shape) -> Network:
-        made = Network(len(words), inventory, shape=shape)
-        made.encoder.words.weight.data.copy_(words)
-        return made.eval()
-
+    large = larger_network(model, torch.nn.Embedding.from_pretrained(words))
     tokenizer = NeuralParser.load(model).network.tokenizer
     readings = [data.read(example, tokenizer) for example in data.read_examples("gum", gum, "dev")]
-    same, small = network(TINY), network(replace(TINY, inner=40))
-    whole = shrunk(model, same, readings)
-    for name, value in read_model(model, inventory, same.state_dict()).items():
-        rows = slice(WIDTH + 2)  # of positions, no window reaches more
-        assert torch.equal(whole[name][rows], value[rows]), name
-    same.load_state_dict(whole, strict=False)
-    (busy,) = busyness(same, readings)
-    kept = busy >= busy.sort(descending=True).values[39]
-    part = shrunk(model, small, readings)
-    up, down = (f"encoder.layers.0.{name}.weight" for name in ("up", "down"))
-    assert torch.equal(part[up], whole[up][kept])
-    assert torch.equal(part[down], whole[down][:, kept])
-    for more in (replace(TINY, layers=2), replace(TINY, inner=200)):
+    whole = shrunk(large, TINY, readings)
+    for name, value in large.state_dict().items():
+        assert torch.equal(whole[name], value), name
+    (busy,) = busyness(large, readings)
+    units = busy.units >= busy.units.sort(descending=True).values[39]
+    heads = (busy.heads >= busy.heads.max()).repeat_interleave(TINY.width // TINY.heads)
+    small = TINY.narrowed(heads=1, inner=40)
+    part = shrunk(large, small, readings)
+    layer = "encoder.layers.0."
+    for name, kept in {
+        "up.weight": whole[layer + "up.weight"][units],
+        "down.weight": whole[layer + "down.weight"][:, units],
+        "qkv.bias": whole[layer + "qkv.bias"][heads.repeat(3)],
+        "out.weight": whole[layer + "out.weight"][:, heads],
+    }.items():
+        assert torch.equal(part[layer + name], kept), name
+    network = Network(len(words), read_inventory(model), shape=small)
+    network.load_state_dict(part)  # all of it, and everything fits
+    for more in (replace(TINY, layers=2), replace(TINY, inner=200), TINY.narrowed(heads=8)):
         with pytest.raises(ModelError, match="cannot be shrunk"):
-            shrunk(model, network(more), readings)
+            shrunk(large, more, readings)
+
+
+def test_what_adds_nothing_is_not_busy(trained: tuple[Path, Result], gum: Path) -> None:
+    model, saved = trained[0] / "model", torch.load(trained[0] / "final.pt", weights_only=True)
+    words = saved["averaged"]["encoder.words.weight"]
+    large = larger_network(model, torch.nn.Embedding.from_pretrained(words))
+    (layer,) = large.encoder.layers
+    one = TINY.width // TINY.heads
+    with torch.no_grad():
+        layer.out.weight[:, one : 2 * one] = 0
+        layer.down.weight[:, 7] = 0
+    tokenizer = NeuralParser.load(model).network.tokenizer
+    readings = [data.read(example, tokenizer) for example in data.read_examples("gum", gum, "dev")]
+    (busy,) = busyness(large, readings)
+    assert (busy.heads == 0).nonzero().tolist() == [[1]]
+    assert (busy.units == 0).nonzero().tolist() == [[7]]
 
 
 def test_shares_are_those_of_a_distribution_over_trees() -> None:

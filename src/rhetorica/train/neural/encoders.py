@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,12 +34,13 @@ class Shape:
     ``offset`` is the row of the position table that the first piece of a window gets, ``buckets``
     the number of buckets of relative positions (0: none), ``names`` the way in which the
     pretrained file names its tensors ("bert" or "mpnet"). ``first`` and ``last`` are the special
-    pieces around a window.
+    pieces around a window. Heads of attention that share the width have ``head`` 0.
     """
 
     width: int
     layers: int
     heads: int = 12
+    head: int = 0
     inner: int = 0
     positions: int = 512
     offset: int = 0
@@ -52,6 +54,26 @@ class Shape:
     def wide(self) -> int:
         """The width inside a layer."""
         return self.inner or 4 * self.width
+
+    @property
+    def attended(self) -> int:
+        """The width of all heads of attention together."""
+        return self.heads * self.head or self.width
+
+    def narrowed(self, layers: int = 0, heads: int = 0, inner: int = 0) -> Shape:
+        """Return a shape with fewer layers, with fewer heads or narrower inside (0: as it is).
+
+        >>> MINILM.narrowed(heads=6).attended, MINILM.narrowed(inner=512).wide
+        (192, 512)
+        """
+        one = self.attended // self.heads
+        return replace(
+            self,
+            layers=layers or self.layers,
+            heads=heads or self.heads,
+            head=one if heads and heads != self.heads else self.head,
+            inner=inner or self.inner,
+        )
 
 
 MINILM = Shape(width=384, layers=6)
@@ -97,8 +119,8 @@ class Layer(nn.Module):
         super().__init__()
         width = shape.width
         self.n_heads = shape.heads
-        self.qkv = nn.Linear(width, 3 * width)
-        self.out = nn.Linear(width, width)
+        self.qkv = nn.Linear(width, 3 * shape.attended)
+        self.out = nn.Linear(shape.attended, width)
         self.norm1 = nn.LayerNorm(width, eps=shape.eps)
         self.up = nn.Linear(width, shape.wide)
         self.down = nn.Linear(shape.wide, width)
@@ -107,7 +129,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, bias: Tensor | None = None) -> Tensor:
         """Map states (windows, pieces, width) to states of the same shape."""
-        batch, length, width = x.shape
+        batch, length, _ = x.shape
         qkv = self.qkv(x).view(batch, length, 3, self.n_heads, -1).permute(2, 0, 3, 1, 4)
         q, k, v = qkv[0], qkv[1], qkv[2]
         if bias is None:
@@ -115,7 +137,7 @@ class Layer(nn.Module):
         else:  # written out, this is faster than the fused operator with a bias
             scores = q @ k.transpose(-1, -2) * (1 / math.sqrt(q.shape[-1])) + bias
             mixed = scores.softmax(-1).to(v.dtype) @ v
-        mixed = mixed.transpose(1, 2).reshape(batch, length, width)
+        mixed = mixed.transpose(1, 2).reshape(batch, length, -1)
         x = self.norm1(x + self.dropout(self.out(mixed)))
         inner: Tensor = self.norm2(x + self.dropout(self.down(functional.gelu(self.up(x)))))
         return inner
@@ -144,15 +166,20 @@ class Encoder(nn.Module):
         table: Tensor = self.relative(buckets)
         return table.permute(2, 0, 1)
 
-    def forward(self, ids: Tensor, types: Tensor) -> Tensor:
-        """Map ids and types (windows, pieces) to states (windows, pieces, width)."""
+    def forward(self, ids: Tensor, types: Tensor, shown: Sequence[int] = ()) -> Tensor:
+        """Map ids and types (windows, pieces) to states (windows, pieces, width).
+
+        With ``shown``, the states after each of these layers: (windows, pieces, layers, width).
+        """
         length = ids.shape[1]
         places = self.places.weight[self.shape.offset : self.shape.offset + length]
         x = self.dropout(self.norm(self.words(ids) + self.types(types) + places))
         bias = self.bias(length)
+        after = []
         for layer in self.layers:
             x = layer(x, bias)
-        return x
+            after.append(x)
+        return torch.stack([after[number] for number in shown], 2) if shown else x
 
     def load_pretrained(self, path: Path) -> None:
         """Take the weights of a safetensors file; the word embeddings stay as they are there."""
@@ -167,7 +194,8 @@ class Encoder(nn.Module):
                 self.types.weight.copy_(torch.zeros(1) if types is None else types[:1])
                 self.types.weight.add_(torch.randn_like(self.types.weight) * 0.01)
                 if self.shape.buckets:
-                    self.relative.weight.copy_(given["encoder.relative_attention_bias.weight"])
+                    table = given["encoder.relative_attention_bias.weight"]
+                    self.relative.weight.copy_(table[:, : self.shape.heads])
                 for number, layer in enumerate(self.layers):
                     _copy_layer(layer, given, f"encoder.layer.{number}", names)
             except (KeyError, RuntimeError) as error:
@@ -195,13 +223,14 @@ _NAMES = {
 def _copy_layer(
     layer: nn.Module, given: dict[str, Tensor], name: str, names: dict[str, list[str]]
 ) -> None:
+    # Of a narrower layer, any heads and units will do until a model is shrunk into it.
+    attended, wide = layer.out.in_features, layer.up.out_features
     for kind in ("weight", "bias"):
-        parts = [given[f"{name}.{part}.{kind}"] for part in names["parts"]]
+        parts = [given[f"{name}.{part}.{kind}"][:attended] for part in names["parts"]]
         getattr(layer.qkv, kind).copy_(torch.cat(parts))
-    _copy(layer.out, given, f"{name}.{names['out'][0]}")
+    layer.out.weight.copy_(given[f"{name}.{names['out'][0]}.weight"][:, :attended])
+    layer.out.bias.copy_(given[f"{name}.{names['out'][0]}.bias"])
     _copy(layer.norm1, given, f"{name}.{names['norm1'][0]}")
-    # Of a layer that is narrower inside, any units will do until a model is shrunk into it.
-    wide = layer.up.out_features
     layer.up.weight.copy_(given[f"{name}.intermediate.dense.weight"][:wide])
     layer.up.bias.copy_(given[f"{name}.intermediate.dense.bias"][:wide])
     layer.down.weight.copy_(given[f"{name}.output.dense.weight"][:, :wide])

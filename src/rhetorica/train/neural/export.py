@@ -190,7 +190,7 @@ def _relative_bias(graph: _Graph, length: str, longest: int) -> str:
 def _layer(graph: _Graph, x: str, name: str, bias: str) -> str:
     """Add a transformer layer."""
     qkv = graph.linear(x, f"{name}.qkv", bias=True)
-    parts = graph.constant("thirds", np.full(3, graph.shape.width, dtype=np.int64))
+    parts = graph.constant("thirds", np.full(3, graph.shape.attended, dtype=np.int64))
     q, k, v = graph.step("Split", [qkv, parts], 3, axis=-1)
     inputs = [q, k, v, "", "", bias] if bias else [q, k, v]
     mixed = graph.step("MultiHeadAttention", inputs, domain=_CONTRIB, num_heads=graph.shape.heads)

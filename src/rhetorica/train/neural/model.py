@@ -7,6 +7,7 @@ alike. One document at a time: no padding, no masks.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -354,15 +355,26 @@ class Network(nn.Module):
             self.words = nn.Linear(width, 1)
 
     def states(
-        self, ids: Array, types: Array, first: int, last: int, overlap: int, *, brief: bool = False
+        self,
+        ids: Array,
+        types: Array,
+        first: int,
+        last: int,
+        overlap: int,
+        *,
+        brief: bool = False,
+        shown: Sequence[int] = (),
     ) -> Tensor:
-        """Return the states (pieces, width) of a text; ``brief`` computes them in bfloat16."""
+        """Return the states (pieces, width) of a text; ``brief`` computes them in bfloat16.
+
+        With ``shown``, those after each of these layers: (pieces, layers, width).
+        """
         length = len(ids)
         starts = windows.window_starts(length, overlap=overlap)
         table = torch.from_numpy(windows.fill_windows(ids, starts, first, last))
         kinds = torch.from_numpy(windows.fill_windows(types, starts, 0, 0))
         with torch.autocast("cpu", torch.bfloat16, enabled=brief):
-            out = self.encoder(table, kinds).float()
+            out = self.encoder(table, kinds, shown).float()
         parts = [
             out[number, begin - start + 1 : end - start + 1]
             for number, (start, (begin, end)) in enumerate(

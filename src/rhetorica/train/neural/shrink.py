@@ -1,37 +1,35 @@
 """A finished model -> a smaller network that does nearly the same: fewer layers, narrower inside.
 
-The smaller encoder begins with layers of the larger one (Sanh et al. 2019), of whose inner units
-the busiest stay, and learns to give the states of the larger one (Jiao et al. 2020), for which any
-text will do. The heads, which were made for these states, are taken over as they are.
+The smaller encoder begins with layers of the larger one (Sanh et al. 2019), of whose heads of
+attention and inner units the busiest stay, and learns to give the states of the larger one after
+each layer (Jiao et al. 2020), for which any text will do. The heads of the network, which were made
+for these states, are taken over as they are.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
-import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from rhetorica.errors import ModelError
 from rhetorica.models.store import Config
 from rhetorica.parsers.neural.windows import WIDTH
-from rhetorica.parsers.neural.wordpiece import Pieces
 from rhetorica.progress import Event, Tell
 from rhetorica.train.neural.data import Example, Reading, read
-from rhetorica.train.neural.encoders import Shape
+from rhetorica.train.neural.encoders import Layer, Shape
 from rhetorica.train.neural.model import Network
 from rhetorica.train.neural.restart import read_inventory, read_model
 
-StatesOf = Callable[[Pieces], npt.NDArray[np.float32]]
 LOOKED_AT = 12
-"""How many documents tell which inner units are busy."""
+"""How many documents tell which heads of attention and inner units are busy."""
 PIECES = 2 * WIDTH
 """How much of a document is imitated in a step: many small steps lead farther than few large."""
 REPORT_EVERY = 200
@@ -52,33 +50,49 @@ def spread(have: int, keep: int) -> list[int]:
     return [round(number * (have - 1) / max(1, keep - 1)) for number in range(keep)]
 
 
-def shrunk(folder: Path, network: Network, readings: Sequence[Reading]) -> dict[str, Tensor]:
-    """Return weights of a model for a network with fewer layers or narrower ones.
-
-    ``network`` must have its word vectors already, and its inventory is that of the model; the
-    readings show which of the model's inner units are busy.
-    """
-    shape, small = shape_of(folder), network.encoder.shape
-    if shape is None or shape.width != small.width:
-        raise ModelError(f"{folder} cannot be shrunk to a width of {small.width}: it has another")
-    if shape.layers < small.layers or shape.wide < small.wide:
-        raise ModelError(
-            f"{folder} cannot be shrunk to {small.layers} layers, {small.wide} wide inside: it has "
-            f"{shape.layers}, {shape.wide} wide"
-        )
+def larger_network(folder: Path, words: nn.Embedding) -> Network:
+    """Return the network of a model that is to be made smaller, with word vectors as given."""
+    shape = shape_of(folder)
+    if shape is None:
+        raise ModelError(f"{folder} cannot be shrunk: its config does not tell the encoder's shape")
     inventory = read_inventory(folder)
-    large = Network(network.encoder.words.num_embeddings, inventory, shape=shape)
+    large = Network(words.num_embeddings, inventory, shape=shape)
+    if words.embedding_dim != shape.width:
+        raise ModelError(f"{folder} cannot be shrunk to a width of {words.embedding_dim}")
     large.load_state_dict(read_model(folder, inventory, large.state_dict()), strict=False)
-    large.encoder.words = network.encoder.words
-    busy = busyness(large.eval(), readings)
+    large.encoder.words = words
+    return large.eval()
+
+
+def shrunk(large: Network, small: Shape, readings: Sequence[Reading]) -> dict[str, Tensor]:
+    """Return weights of a network for one with fewer layers, or with narrower ones.
+
+    The readings show which heads of attention and inner units are busy.
+    """
+    shape = large.encoder.shape
+    sizes = [(of.layers, of.heads, of.wide) for of in (shape, small)]
+    if any(have < want for have, want in zip(*sizes, strict=True)):
+        told = [f"{a} layers, {b} heads, {c} wide inside" for a, b, c in sizes]
+        raise ModelError(f"an encoder of {told[0]} cannot be shrunk to {told[1]}")
+    busy = busyness(large, readings)
+    # Heads of the same place share a table of relative positions, in all layers.
+    heads = _busiest(torch.stack([layer.heads for layer in busy]).mean(0), small.heads)
+    one = shape.attended // shape.heads
+    inside = torch.arange(shape.attended).view(shape.heads, one)[heads].flatten()
     given = large.state_dict()
     found = {n: value for n, value in given.items() if not n.startswith("encoder.layers.")}
+    if shape.buckets:
+        found["encoder.relative.weight"] = given["encoder.relative.weight"][:, heads]
     for place, number in enumerate(spread(shape.layers, small.layers)):
-        units = busy[number].topk(small.wide).indices.sort().values
+        units = _busiest(busy[number].units, small.wide)
         begin = f"encoder.layers.{number}."
         for name in (name for name in given if name.startswith(begin)):
             part, value = name.removeprefix(begin), given[name]
-            if part.startswith("up."):
+            if part.startswith("qkv."):
+                value = value.unflatten(0, (3, shape.attended))[:, inside].flatten(0, 1)
+            elif part == "out.weight":
+                value = value[:, inside]
+            elif part.startswith("up."):
                 value = value[units]
             elif part == "down.weight":
                 value = value[:, units]
@@ -86,27 +100,46 @@ def shrunk(folder: Path, network: Network, readings: Sequence[Reading]) -> dict[
     return found
 
 
+def _busiest(busy: Tensor, keep: int) -> Tensor:
+    return busy.topk(keep).indices.sort().values
+
+
+@dataclass(frozen=True)
+class Busy:
+    """How much each head of attention and each inner unit of a layer adds to the states."""
+
+    heads: Tensor
+    units: Tensor
+
+
 @torch.no_grad()
-def busyness(network: Network, readings: Sequence[Reading]) -> list[Tensor]:
-    """Return, by layer, how much each inner unit adds to the states, on average."""
-    found = [torch.zeros(network.encoder.shape.wide) for _ in network.encoder.layers]
+def busyness(network: Network, readings: Sequence[Reading]) -> list[Busy]:
+    """Return, by layer, how much its parts add to the states, on average."""
+    shape = network.encoder.shape
+    found = [Busy(torch.zeros(shape.heads), torch.zeros(shape.wide)) for _ in range(shape.layers)]
 
-    def watch(number: int) -> Callable[..., None]:
-        def add(_layer: Any, _inputs: Any, out: Tensor) -> None:
-            found[number] += functional.gelu(out).abs().flatten(0, -2).sum(0)
+    def watch(number: int, layer: Layer) -> Iterator[Any]:
+        def heads(module: nn.Linear, inputs: tuple[Tensor], _out: Tensor) -> None:
+            mixed = inputs[0].flatten(0, -2).unflatten(1, (shape.heads, -1))
+            weight = module.weight.unflatten(1, (shape.heads, -1))
+            added = torch.einsum("phk,whk->phw", mixed, weight)
+            found[number].heads.add_(added.norm(dim=2).sum(0))
 
-        return add
+        def units(_module: nn.Linear, _inputs: Any, out: Tensor) -> None:
+            found[number].units.add_(functional.gelu(out).abs().flatten(0, -2).sum(0))
 
-    handles = [
-        layer.up.register_forward_hook(watch(number))  # type: ignore[union-attr, operator]
-        for number, layer in enumerate(network.encoder.layers)
-    ]
+        yield layer.out.register_forward_hook(heads)
+        yield layer.up.register_forward_hook(units)
+
+    layers = [cast(Layer, layer) for layer in network.encoder.layers]
+    handles = [handle for number, layer in enumerate(layers) for handle in watch(number, layer)]
     for reading in readings:
         network.states(reading.pieces.ids, reading.pieces.types, 0, 0, 0)
     for handle in handles:
         handle.remove()
-    downs = [layer.down.weight.norm(dim=0) for layer in network.encoder.layers]  # type: ignore[union-attr]
-    return [total * down for total, down in zip(found, downs, strict=True)]
+    for layer, busy in zip(layers, found, strict=True):
+        busy.units.mul_(layer.down.weight.norm(dim=0))
+    return found
 
 
 def imitation_loss(states: Tensor, wanted: Tensor) -> Tensor:
@@ -128,11 +161,11 @@ def endless(examples: Sequence[Example], rng: random.Random) -> Iterator[Example
 
 
 def imitate(
-    trainer: Any, wanted: StatesOf, examples: Sequence[Example], minutes: float, tell: Tell
+    trainer: Any, large: Network, examples: Sequence[Example], minutes: float, tell: Tell
 ) -> None:
-    """Train a network's encoder, for some minutes, to give the states of another.
+    """Train a network's encoder, for some minutes, to give the states of a larger one.
 
-    A document is laid out once, and the states that are wanted of it are kept in 16 bits.
+    The last layer, over which the heads stand, counts as much as all layers below it.
     """
     settings, network = trainer.settings, trainer.network
     encoder = [p for p in network.encoder.parameters() if p.requires_grad]
@@ -140,35 +173,32 @@ def imitate(
     rng = random.Random(f"{settings.seed}-imitate")
     torch.manual_seed(settings.seed)
     network.train()
-    known: dict[str, tuple[Reading, Tensor]] = {}
+    have, want = large.encoder.shape.layers, network.encoder.shape.layers
+    known: dict[str, Reading] = {}
     began, seconds, step, total = time.monotonic(), 60 * minutes, 0, 0.0
     documents = endless(examples, rng)
     while (left := 1 - (time.monotonic() - began) / seconds) > 0:
         example = next(documents)
         name = f"{example.source}/{example.id}"
         if name not in known:
-            reading = read(example, trainer.tokenizer, rng)
-            known[name] = reading, torch.from_numpy(wanted(reading.pieces).astype(np.float16))
-        reading, goal = known[name]
-        first = rng.randrange(max(1, len(goal) - PIECES + 1))
+            known[name] = read(example, trainer.tokenizer, rng)
+        pieces = known[name].pieces
+        first = rng.randrange(max(1, len(pieces.ids) - PIECES + 1))
         some = slice(first, first + PIECES)
-        states = network.states(
-            reading.pieces.ids[some],
-            reading.pieces.types[some],
-            trainer.first,
-            trainer.last,
-            0,
-            brief=settings.brief,
-        )
-        loss = imitation_loss(states, goal[some].float())
-        loss.backward()
+        text = pieces.ids[some], pieces.types[some], trainer.first, trainer.last, 0
+        with torch.no_grad():
+            wanted = large.states(*text, brief=settings.brief, shown=spread(have, want))
+        states = network.states(*text, brief=settings.brief, shown=range(want))
+        missed = [imitation_loss(states[:, n], wanted[:, n]) for n in range(want)]
+        below = torch.stack(missed[:-1]).mean() if want > 1 else 0.0
+        (missed[-1] + below).backward()
         torch.nn.utils.clip_grad_norm_(encoder, 1.0)
         factor = min((step + 1) / settings.warmup, 1.0, left / settings.decay)
         for group in optimizer.param_groups:
             group["lr"] = settings.imitate_rate * factor
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        step, total = step + 1, total + loss.item()
+        step, total = step + 1, total + missed[-1].item()
         if step % REPORT_EVERY == 0:
             note = f"{step} steps, {100 * (1 - left):.0f} % of the time, missed"
             tell(Event("imitating", note=f"{note} {total / REPORT_EVERY:.4f}"))

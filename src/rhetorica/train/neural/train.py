@@ -47,7 +47,13 @@ from rhetorica.train.neural.encoders import SHAPES, Shape
 from rhetorica.train.neural.model import Inventory, Network
 from rhetorica.train.neural.restart import read_inventory, read_model
 from rhetorica.train.neural.scores import evaluate_dev, read_dev
-from rhetorica.train.neural.shrink import LOOKED_AT, imitate, shape_of, shrunk
+from rhetorica.train.neural.shrink import (
+    LOOKED_AT,
+    imitate,
+    larger_network,
+    shape_of,
+    shrunk,
+)
 from rhetorica.train.neural.silver import choose, label, silver_examples
 from rhetorica.train.neural.teach import Lessons
 from rhetorica.trees import Label
@@ -61,11 +67,11 @@ SAVE_EVERY = 900.0
 class Settings:
     """How to train.
 
-    ``encoder`` names a shape of `encoders.SHAPES`, of which ``layers`` are kept, each ``inner``
-    wide inside (0: as the shape has). Started from a model with more than that, its encoder is
-    shrunk and imitated for ``imitate_minutes``, at ``imitate_rate``. ``brief`` computes the encoder
-    in bfloat16 (twice as fast where the processor has instructions for it, a hundred times slower
-    where not). Each layer of the encoder learns at
+    ``encoder`` names a shape of `encoders.SHAPES`, of which ``layers`` are kept, each with
+    ``heads`` of attention and ``inner`` wide inside (0: as the shape has). Started from a model
+    with more than that, its encoder is shrunk and imitated for ``imitate_minutes``, at
+    ``imitate_rate``. ``brief`` computes the encoder in bfloat16 (twice as fast where the processor
+    has instructions for it, a hundred times slower where not). Each layer of the encoder learns at
     ``layer_decay`` times the rate of the one above. Of automatic text, ``silver_share`` is read
     once, spread over the first ``silver_epochs``. With ``minutes``, the first stage ends after that
     time at the latest, and its rates fall accordingly; with ``head_minutes``, so does the second.
@@ -81,6 +87,7 @@ class Settings:
 
     encoder: str = "minilm"
     layers: int = 0
+    heads: int = 0
     inner: int = 0
     imitate_minutes: float = 20.0
     imitate_rate: float = 3e-4
@@ -611,8 +618,7 @@ def train(
         examples = _taught(examples, teacher, out / "lessons", tell)
     language = next(code for code, names in SOURCES.items() if names[0] in folders)
     frozen = Path(start) if settings.frozen and start is not None else None
-    shape = SHAPES[settings.encoder]
-    shape = replace(shape, layers=settings.layers or shape.layers, inner=settings.inner)
+    shape = SHAPES[settings.encoder].narrowed(settings.layers, settings.heads, settings.inner)
     if frozen:  # that encoder is taken as it is
         shape = shape_of(frozen) or shape
     larger = Path(start) if start is not None and _has_other_shape(Path(start), shape) else None
@@ -650,9 +656,11 @@ def train(
 
 
 def _has_other_shape(start: Path, shape: Shape) -> bool:
-    """Tell whether a model has not the layers, or not the width inside them, of the network."""
-    of_model = shape_of(start) if start.is_dir() else None
-    return of_model is not None and (of_model.layers, of_model.wide) != (shape.layers, shape.wide)
+    """Tell whether a model has not the layers of the network, or has others inside."""
+    had = shape_of(start) if start.is_dir() else None
+    return had is not None and any(
+        getattr(had, name) != getattr(shape, name) for name in ("layers", "heads", "wide")
+    )
 
 
 def _imitate(
@@ -668,11 +676,11 @@ def _imitate(
         trainer.start_from(done)
         return
     some = [read(example, trainer.tokenizer) for example in examples[:LOOKED_AT]]
-    fitting = shrunk(larger, trainer.network, some)
+    large = larger_network(larger, trainer.network.encoder.words)
+    fitting = shrunk(large, trainer.network.encoder.shape, some)
     for network in (trainer.network, trainer.averaged):
         network.load_state_dict(fitting, strict=False)
-    states = NeuralParser.load(larger).network.states
-    imitate(trainer, states, examples, trainer.settings.imitate_minutes, tell)
+    imitate(trainer, large, examples, trainer.settings.imitate_minutes, tell)
     trainer.save(done)
     shown = evaluate_dev(trainer, read_dev(trainer, dev, every=2))
     tell(Event("imitated, half of dev", note=_shown(shown, 2)))
