@@ -53,6 +53,13 @@ for _name, _line in {**{r.name: r.about for r in TRAINABLE.values()}, **OWN_STEP
     app.command(_name, help=_line)(lambda: None)
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Model folder to write.")]
+Without = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="GLOB",
+        help="Leave out training documents of such names, as 'GUM_fiction_*'; may be repeated.",
+    ),
+]
 Own = dict[str, tuple[Any, Any]]
 """Options of a command besides settings, by name: what typer must know, the default."""
 ON_TREEBANK: Own = {
@@ -110,8 +117,7 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
             None,
         ),
     }
-    help = "Leave out training documents of such names, as 'GUM_fiction_*'; may be repeated."
-    own["without"] = (Annotated[list[str] | None, typer.Option(metavar="GLOB", help=help)], None)
+    own["without"] = (Without, None)
     help = "Folder of the Penn Treebank: its trees are the syntax of RST-DT's documents."
     own["ptb"] = (Annotated[Path | None, typer.Option(metavar="DIR", help=help)], None)
     if row.kind == "parser":
@@ -168,6 +174,7 @@ def _neural() -> Callable[..., None]:
             None,
         ),
         "teacher": (Annotated[str, typer.Option(metavar="PARSER", help=about_teacher)], ""),
+        "without": (Without, None),
     }
 
     def run(given: dict[str, Any]) -> None:
@@ -186,6 +193,7 @@ def _neural() -> Callable[..., None]:
                 start=given["start"],
                 silver=given["silver"] or (),
                 teacher=given["teacher"],
+                without=given["without"] or (),
                 tell=tell,
                 **rest,
             )

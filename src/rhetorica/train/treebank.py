@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from rhetorica.convert import Convention
 from rhetorica.corpora import PREDICTED_SYNTAX, read_corpus
@@ -34,6 +34,18 @@ if TYPE_CHECKING:
     from rhetorica.languages import FrontEnd
 
 Syntax = Literal["gold", "predicted", "both"]
+
+
+class Named(Protocol):
+    """What has a name: a document of a treebank, an example made of one."""
+
+    @property
+    def id(self) -> str:
+        """The name."""
+        ...
+
+
+T = TypeVar("T", bound=Named)
 
 
 @dataclass(frozen=True)
@@ -154,18 +166,18 @@ def read_treebank(
     )
 
 
-def left_out(parses: Sequence[Parse], patterns: Iterable[str]) -> list[Parse]:
+def left_out(documents: Sequence[T], patterns: Iterable[str]) -> list[T]:
     """Return the documents whose names match none of the patterns, such as ``GUM_fiction_*``."""
-    kept = list(parses)
+    kept = list(documents)
     for pattern in patterns:
         found = len(kept)
-        kept = [parse for parse in kept if not fnmatchcase(parse.id, pattern)]
+        kept = [one for one in kept if not fnmatchcase(one.id, pattern)]
         if len(kept) == found:
             raise RhetoricaError(
                 f"no training document is named {pattern!r}: they are such as "
-                f"{', '.join(parse.id for parse in parses[:3])}"
+                f"{', '.join(one.id for one in documents[:3])}"
             )
-    if parses and not kept:
+    if documents and not kept:
         raise RhetoricaError("all training documents are left out")
     return kept
 

@@ -22,6 +22,7 @@ def train_neural(
     start: Path | str | None = None,
     silver: Sequence[Path | str] = (),
     teacher: str = "",
+    without: Sequence[str] = (),
     tell: Tell = nothing,
     **settings: Any,
 ) -> Path:
@@ -33,7 +34,7 @@ def train_neural(
     directory ``model``. ``start`` is the ``final.pt`` of an earlier run, or a model folder, to
     begin from, ``silver`` are CoNLL-U files that teach segmentation and syntax (English-EWT,
     AMALGUM; see `silver`), ``teacher`` is a parser from whose opinion of trees to learn (see
-    `teach`).
+    `teach`). Training documents whose names match a pattern of ``without`` are left out.
     """
     try:
         from rhetorica.train.neural import export, train
@@ -47,6 +48,7 @@ def train_neural(
         start=start,
         silver=silver,
         teacher=teacher,
+        without=without,
         tell=tell,
     )
     return export.export_run(run, Path(out) / "model")

@@ -12,7 +12,7 @@ import json
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ from rhetorica.train.neural.shrink import (
 )
 from rhetorica.train.neural.silver import choose, label, silver_examples
 from rhetorica.train.neural.teach import Lessons
+from rhetorica.train.treebank import left_out
 from rhetorica.trees import Label
 
 REPORT_EVERY = 50
@@ -594,6 +595,7 @@ def train(
     start: Path | str | None = None,
     silver: Sequence[Path | str] = (),
     teacher: str = "",
+    without: Iterable[str] = (),
     tell: Tell = nothing,
 ) -> Run:
     """Train on the given corpora (name -> folder; ``gum`` or ``gcdt`` must be there).
@@ -602,8 +604,9 @@ def train(
     settings name. ``start`` is the ``final.pt`` of an earlier run, or the folder of a model of the
     same shape and labels, from whose weights to begin; a larger model is made smaller first;
     ``silver`` are CoNLL-U files (English-EWT, AMALGUM) from which `silver` makes more examples;
-    ``teacher`` is a parser ("ensemble", or "neural:MODEL") from whose opinion of trees to learn. A
-    run that was interrupted goes on from its last checkpoint.
+    ``teacher`` is a parser ("ensemble", or "neural:MODEL") from whose opinion of trees to learn.
+    Training documents whose names match a pattern of ``without`` are left out, automatic ones, too.
+    A run that was interrupted goes on from its last checkpoint.
     """
     torch.set_num_threads(settings.threads)
     torch.set_flush_denormal(True)
@@ -614,6 +617,7 @@ def train(
     examples = [e for name, folder in folders.items() for e in read_examples(name, folder, "train")]
     dev = {name: read_examples(name, folder, "dev") for name, folder in folders.items()}
     examples += _silver(silver, settings, out / "silver.npz", tell)
+    examples = left_out(examples, without)
     if teacher:
         examples = _taught(examples, teacher, out / "lessons", tell)
     language = next(code for code, names in SOURCES.items() if names[0] in folders)
