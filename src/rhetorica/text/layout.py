@@ -18,6 +18,8 @@ Break = Literal["hard", "soft", "open"]
 
 _HALVES = re.compile(r"[\ud800-\udfff]")
 _BLANK = re.compile(r"(\n[^\S\n]*\n\s*|[\f\v]\s*)")
+_WIDE = r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]"  # Chinese characters and marks
+_BESIDE_WIDE = re.compile(rf" (?={_WIDE})|(?<={_WIDE}) ")
 _LIST_MARKER = re.compile(r"\s*(?:[-*•·–—>#]\s|\(?[0-9]{1,3}[.)]\s|\(?[A-Za-z][.)]\s)")
 # Prose is wrapped at some width in this range; wider lines are whole paragraphs.
 _MIN_WRAP, _MAX_WRAP = 45, 130
@@ -87,19 +89,25 @@ def soften_line_breaks(text: str) -> str:
 def as_written(doc: Document) -> str:
     """Return the text of a treebank's document as one writes it.
 
-    Chinese has no space between sentences, and here a blank line between paragraphs; other texts
-    are as they are.
+    Chinese has no space between sentences, and here a blank line between paragraphs; where a
+    treebank has its words apart, none between them, either. Other texts are as they are.
 
     >>> sentences, whole = (Span(0, 4), Span(5, 8)), (Span(0, 8),)
     >>> as_written(Document("下雨了。 走吧！", (), (), sentences, whole, language="zh"))
     '下雨了。走吧！'
+    >>> as_written(Document("我们 用 了 两 种 neural nets 。", language="zh"))
+    '我们用了两种neural nets。'
     """
     if doc.language != "zh":
         return doc.text
-    return "\n\n".join(
-        "".join(doc.text[a:b] for a, b in doc.sentences if start <= a < end)
-        for start, end in doc.paragraphs
+    whole = (Span(0, len(doc.text)),)
+    sentences = doc.sentences or doc.paragraphs or whole
+    text = "\n\n".join(
+        "".join(doc.text[a:b] for a, b in sentences if start <= a < end)
+        for start, end in doc.paragraphs or whole
     )
+    apart = len(_BESIDE_WIDE.findall(text)) > len(text) / 5
+    return _BESIDE_WIDE.sub("", text) if apart else text
 
 
 def find_paragraphs(text: str) -> tuple[Span, ...]:
