@@ -21,6 +21,7 @@ from rhetorica.errors import ModelError
 from rhetorica.models.store import Config, State
 from rhetorica.relations import relation_set
 from rhetorica.train.neural.data import UNSPACED
+from rhetorica.train.neural.encoders import relative_buckets
 from rhetorica.train.neural.model import Inventory
 
 Array = npt.NDArray[Any]
@@ -63,6 +64,11 @@ def read_model(folder: Path, inventory: Inventory, own: Mapping[str, Tensor]) ->
             rows = own["encoder.places.weight"].clone()
             rows[offset : offset + len(value)] = torch.from_numpy(value)
             found["encoder.places.weight"] = rows
+        elif name == "relative":  # a model has the scores of all pairs of places
+            buckets = relative_buckets(value.shape[-1], len(own["encoder.relative.weight"]))
+            rows = own["encoder.relative.weight"].clone()
+            rows[torch.from_numpy(buckets)] = torch.from_numpy(value[0].transpose(1, 2, 0).copy())
+            found["encoder.relative.weight"] = rows
         elif name.endswith(".turned"):
             found[f"encoder.{name[:-7]}.weight"] = torch.from_numpy(value.T.copy())
         else:
