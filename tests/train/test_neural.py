@@ -19,6 +19,7 @@ from rhetorica.errors import ModelError
 from rhetorica.formats.conllu import write_conllu
 from rhetorica.models.store import Config
 from rhetorica.parsers.neural import NeuralParser
+from rhetorica.parsers.neural.windows import OVERLAP
 from rhetorica.pipeline import load_parser
 from rhetorica.progress import Event
 from rhetorica.protocols import Ballot
@@ -30,6 +31,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("onnx", reason="onnx is not installed")
 
 from rhetorica.train.neural import data, encoders, train  # noqa: E402
+from rhetorica.train.neural.export import export  # noqa: E402
 from rhetorica.train.neural.model import Network  # noqa: E402
 from rhetorica.train.neural.restart import read_inventory, read_model  # noqa: E402
 from rhetorica.train.neural.shrink import busyness, larger_network, shrunk  # noqa: E402
@@ -256,6 +258,24 @@ def test_weights_come_back_out_of_8_bits(
     fewer = replace(inventory, joins=inventory.joins[::-1])
     with pytest.raises(ModelError, match="other labels"):
         read_model(out / "model", fewer, own)
+
+
+@pytest.mark.parametrize("heads", [3, 2])
+def test_a_network_read_back_gives_the_states_of_its_model(
+    model: Path, tmp_path: Path, heads: int
+) -> None:
+    shape = replace(TINY, buckets=32, offset=2).narrowed(heads=heads)
+    inventory, tokenizer = read_inventory(model), NeuralParser.load(model).network.tokenizer
+    torch.manual_seed(1)
+    network = Network(len(tokenizer.vocabulary), inventory, shape=shape).eval()
+    state, words = network.state_dict(), tokenizer.vocabulary
+    export(state, inventory, words, tmp_path, shape=shape, card="", int8=False)
+    back = larger_network(tmp_path, network.encoder.words)
+    pieces = tokenizer("We sang because it rained, but nobody danced. " * 40)
+    first, last = tokenizer.index(shape.first), tokenizer.index(shape.last)
+    with torch.no_grad():
+        states = back.states(pieces.ids, pieces.types, first, last, OVERLAP).numpy()
+    assert states == pytest.approx(NeuralParser.load(tmp_path).network.states(pieces), abs=1e-4)
 
 
 def test_a_larger_model_is_made_smaller_and_imitated(
