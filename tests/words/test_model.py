@@ -173,9 +173,10 @@ def test_texts_of_folders_and_lines(tmp_path: Path) -> None:
     lines.write_text('{"text": " "}\n')
     with pytest.raises(RhetoricaError, match="no text in it"):
         read_texts(lines)
-    lines.write_text("{\n")
-    with pytest.raises(FormatError, match="not JSON"):
-        read_texts(lines)
+    for broken in ("{", "[" * 100_000):
+        lines.write_text(f"{broken}\n")
+        with pytest.raises(FormatError, match=r"in.jsonl:1: not JSON"):
+            read_texts(lines)
     (tmp_path / "none").mkdir()
     with pytest.raises(RhetoricaError, match="no text in it"):
         read_texts(tmp_path / "none")

@@ -138,7 +138,7 @@ def _json_values(file: Source) -> Iterator[tuple[int, Any]]:
     if file.text.lstrip().startswith("["):
         try:
             values = json.loads(file.text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise _no_json(file, error, getattr(error, "lineno", 1)) from None
         yield from enumerate(values, 1)
         return
@@ -146,7 +146,7 @@ def _json_values(file: Source) -> Iterator[tuple[int, Any]]:
         if text.strip():
             try:
                 yield number, json.loads(text)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise _no_json(file, error, number) from None
 
 

@@ -49,7 +49,7 @@ def _from_lines(source: str | Path) -> Iterator[Text]:
             continue
         try:
             row: Any = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise file.error(
                 f"not JSON: {error}; expected a line like "
                 '{"id": "a", "text": "...", "domain": "physics"}',
