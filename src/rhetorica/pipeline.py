@@ -242,7 +242,7 @@ class Recipe:
         """Read a recipe."""
         try:
             data = dict(json.loads(text))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise InvalidRecipe(f"not the JSON of a recipe: {error}") from None
         known = [field.name for field in fields(cls)]
         for name in data:

@@ -79,7 +79,7 @@ class Config:
         path = folder / _CONFIG
         try:
             data = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ModelError(f"cannot load {path}: {error}; {_remedy(folder)}") from None
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ModelError(
