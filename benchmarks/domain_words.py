@@ -3,8 +3,8 @@
     python benchmarks/domain_words.py DATA/gcdt DATA/ud_zh_gsd [--gsd-only] [--dictionary]
 
 Trained on UD Chinese-GSD and GCDT's train part. Test: GCDT's dev texts, in one collection with the
-raw train texts of their genres; and UD GSD's dev part, a collection by itself. Printed are F1 of
-words (means over genres) and the recall of gold words that are not in the training text:
+raw train texts of their genres; UD GSD's dev part, with its raw train part and alone. Printed are
+F1 of words (means over genres) and the recall of gold words that are not in the training text:
 
 - ``crf``: the CRF by itself;
 - ``dp4``: DP-4 with the counts of the texts as that CRF cuts them, nothing frozen;
@@ -24,7 +24,7 @@ import argparse
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -194,7 +194,7 @@ def main() -> None:
         for name, (texts, _) in tests.items()
     }
 
-    def row(name: str, pred: dict[str, list[list[Span]]]) -> None:
+    def row(name: str, pred: Mapping[str, Sequence[Sequence[Span]]]) -> None:
         cells = []
         for test, (texts, n) in tests.items():
             figures = score_words(texts[:n], pred[test], known)
