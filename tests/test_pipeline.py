@@ -180,10 +180,13 @@ def test_the_fast_parser_is_the_small_model() -> None:
 def test_neural_syntax_wants_a_model_that_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     every = store.models
 
-    def without(*args: Any, **kwargs: Any) -> list[store.Config]:
-        return [model for model in every(*args, **kwargs) if not model.settings.get("tags")]
+    def untagged(*args: Any, **kwargs: Any) -> list[store.Config]:
+        return [
+            replace(model, settings={**model.settings, "tags": ()})
+            for model in every(*args, **kwargs)
+        ]
 
-    monkeypatch.setattr(store, "models", without)
+    monkeypatch.setattr(store, "models", untagged)
     with pytest.raises(ModelError, match="rhetorica-en"):
         load(parser="li2014", syntax="neural")
 

@@ -104,7 +104,7 @@ PARSERS = _table(
           "syntax (default)",
           "rhetorica.parsers.neural:NeuralParser",
           frozenset(), _EDUS | _TREE, _BOTH, options=frozenset({"scheme", "threads"})),
-    Offer("neural-fast", "the same with a small encoder: less good, several times as fast",
+    Offer("neural-fast", "the same with a smaller encoder: a little less good, twice as fast",
           "rhetorica.parsers.neural:NeuralParser",
           frozenset(), _EDUS | _TREE, options=frozenset({"scheme", "threads"}),
           folder="en_neural", reads="neural"),

@@ -140,6 +140,7 @@ def test_help_is_made_from_settings() -> None:
         (("--strength", ","), "no settings to try"),
         (("--strength", "0"), "strength is 0: it must be above 0"),
         (("--without", "wordz"), "Did you mean 'words'"),
+        (("--leave-out", "GUM_*"), "no training document is named 'GUM_*'"),
         (("--features", "all"), "extended"),
     ],
 )

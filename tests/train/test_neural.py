@@ -226,7 +226,7 @@ def test_heads_alone_leave_the_encoder_as_it_is(
     result = run(
         *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--scidtb", scidtb),
         *("--start", model, "--frozen", "--inner", 32, "--head-epochs", 1, "--head-runs", 2),
-        *("--keep-start", 0, "--without", "GUM_test_0", "--out", tmp_path),
+        *("--keep-start", 0, "--leave-out", "GUM_test_0", "--out", tmp_path),
     )
     assert result.exit_code == 0, result.output
     assert f"documents: {len(LESSONS)}," in result.output  # one of them less, and SciDTB's

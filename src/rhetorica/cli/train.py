@@ -53,7 +53,7 @@ for _name, _line in {**{r.name: r.about for r in TRAINABLE.values()}, **OWN_STEP
     app.command(_name, help=_line)(lambda: None)
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Model folder to write.")]
-Without = Annotated[
+LeaveOut = Annotated[
     list[str] | None,
     typer.Option(
         metavar="GLOB",
@@ -117,7 +117,7 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
             None,
         ),
     }
-    own["without"] = (Without, None)
+    own["leave_out"] = (LeaveOut, None)
     help = "Folder of the Penn Treebank: its trees are the syntax of RST-DT's documents."
     own["ptb"] = (Annotated[Path | None, typer.Option(metavar="DIR", help=help)], None)
     if row.kind == "parser":
@@ -139,7 +139,7 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
             pipeline=given["pipeline"],
             ptb=given["ptb"],
             constituency=any(getattr(one, "phrases", False) for one in tries),
-            without=given["without"] or (),
+            without=given["leave_out"] or (),
         )
         say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
         extra = {name: given[name] for name in ("coarse", "resume") if name in given}
@@ -174,7 +174,7 @@ def _neural() -> Callable[..., None]:
             None,
         ),
         "teacher": (Annotated[str, typer.Option(metavar="PARSER", help=about_teacher)], ""),
-        "without": (Without, None),
+        "leave_out": (LeaveOut, None),
     }
 
     def run(given: dict[str, Any]) -> None:
@@ -193,7 +193,7 @@ def _neural() -> Callable[..., None]:
                 start=given["start"],
                 silver=given["silver"] or (),
                 teacher=given["teacher"],
-                without=given["without"] or (),
+                without=given["leave_out"] or (),
                 tell=tell,
                 **rest,
             )

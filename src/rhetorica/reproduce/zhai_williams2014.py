@@ -190,7 +190,7 @@ class _Lab:
             "**Agreement of states with acts (SGD dev)**",
             ["model", "states", "V-measure", "adjusted Rand", "purity"], rows,
             "A turn's class is its sorted set of acts. k-means clusters the dev turns themselves; "
-            "MiniLM is the encoder of neural-fast, fine-tuned for discourse; the categorical HMM "
+            "the small encoder is that of neural-fast, made for discourse; the categorical HMM "
             "sees each turn as one of 200 k-means clusters of train.",
         )  # fmt: skip
 
@@ -355,7 +355,7 @@ def rival_tf_idf(train: Sequence[Dialogue], dev: Sequence[Dialogue], n: int) -> 
 
 
 def rival_encoder(_: Sequence[Dialogue], dev: Sequence[Dialogue], n: int) -> dict[str, Any]:
-    """k-means on the mean of the small encoder's (MiniLM) states over a turn."""
+    """k-means on the mean of the small encoder's states over a turn."""
     return _rival(dev, _kmeans(encoder_vectors(tuple(dev)), n).labels_)
 
 
@@ -430,7 +430,7 @@ Rival = Callable[[Sequence[Dialogue], Sequence[Dialogue], int], dict[str, Any]]
 def _rivals(minilm: Path | None) -> dict[str, Rival]:
     found: dict[str, Rival] = {
         "k-means on TF-IDF": rival_tf_idf,
-        "k-means on MiniLM's states": rival_encoder,
+        "k-means on the small encoder's states": rival_encoder,
         "hmmlearn's categorical HMM": rival_categorical,
     }
     if minilm:
