@@ -175,11 +175,12 @@ class Encoder(nn.Module):
         places = self.places.weight[self.shape.offset : self.shape.offset + length]
         x = self.dropout(self.norm(self.words(ids) + self.types(types) + places))
         bias = self.bias(length)
-        after = []
-        for layer in self.layers:
+        kept = []
+        for number, layer in enumerate(self.layers):
             x = layer(x, bias)
-            after.append(x)
-        return torch.stack([after[number] for number in shown], 2) if shown else x
+            if number in shown:
+                kept.append(x)
+        return torch.stack(kept, 2) if shown else x
 
     def load_pretrained(self, path: Path) -> None:
         """Take the weights of a safetensors file; the word embeddings stay as they are there."""
