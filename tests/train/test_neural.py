@@ -33,8 +33,8 @@ pytest.importorskip("onnx", reason="onnx is not installed")
 from rhetorica.train.neural import data, encoders, train  # noqa: E402
 from rhetorica.train.neural.export import export  # noqa: E402
 from rhetorica.train.neural.model import Network  # noqa: E402
+from rhetorica.train.neural.resize import busyness, grown, model_network, shrunk  # noqa: E402
 from rhetorica.train.neural.restart import read_inventory, read_model  # noqa: E402
-from rhetorica.train.neural.shrink import busyness, larger_network, shrunk  # noqa: E402
 from rhetorica.train.neural.teach import Lessons, lesson_of, opinions, tree_shares  # noqa: E402
 
 TINY = encoders.Shape(width=24, layers=1, heads=3, positions=300)
@@ -116,15 +116,17 @@ def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "embeddings.position_embeddings.weight": (TINY.positions, wide),
         "embeddings.token_type_embeddings.weight": (2, wide),
     }
-    layer = "encoder.layer.0"
-    for name, rows, columns in (
-        *((f"{layer}.attention.self.{part}", wide, wide) for part in ("query", "key", "value")),
-        (f"{layer}.attention.output.dense", wide, wide),
-        (f"{layer}.intermediate.dense", inner, wide),
-        (f"{layer}.output.dense", wide, inner),
-    ):
-        shapes |= {f"{name}.weight": (rows, columns), f"{name}.bias": (rows,)}
-    for name in ("embeddings", f"{layer}.attention.output", f"{layer}.output"):
+    norms = ["embeddings"]
+    for layer in ("encoder.layer.0", "encoder.layer.1"):  # one more than most tests keep
+        for name, rows, columns in (
+            *((f"{layer}.attention.self.{part}", wide, wide) for part in ("query", "key", "value")),
+            (f"{layer}.attention.output.dense", wide, wide),
+            (f"{layer}.intermediate.dense", inner, wide),
+            (f"{layer}.output.dense", wide, inner),
+        ):
+            shapes |= {f"{name}.weight": (rows, columns), f"{name}.bias": (rows,)}
+        norms += [f"{layer}.attention.output", f"{layer}.output"]
+    for name in norms:
         shapes |= {f"{name}.LayerNorm.{kind}": (wide,) for kind in ("weight", "bias")}
     rng = np.random.default_rng(0)
     header, parts, at = {}, [], 0
@@ -270,7 +272,7 @@ def test_a_network_read_back_gives_the_states_of_its_model(
     network = Network(len(tokenizer.vocabulary), inventory, shape=shape).eval()
     state, words = network.state_dict(), tokenizer.vocabulary
     export(state, inventory, words, tmp_path, shape=shape, card="", int8=False)
-    back = larger_network(tmp_path, network.encoder.words)
+    back = model_network(tmp_path, network.encoder.words)
     pieces = tokenizer("We sang because it rained, but nobody danced. " * 40)
     first, last = tokenizer.index(shape.first), tokenizer.index(shape.last)
     with torch.no_grad():
@@ -299,10 +301,38 @@ def test_a_larger_model_is_made_smaller_and_imitated(
     assert "imitated" not in again.output  # what was learned by imitation is kept
 
 
+def test_a_deeper_network_begins_with_a_model_of_fewer_layers(
+    model: Path, gum: Path, scidtb: Path, pretrained: Path, tmp_path: Path
+) -> None:
+    result = run(
+        *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--scidtb", scidtb),
+        *("--layers", 2, "--start", model, "--imitate-minutes", 0.02),
+        *("--head-epochs", 0, "--epochs", 1, "--out", tmp_path),
+    )
+    assert result.exit_code == 0, result.output
+    assert "imitated, half of dev" in result.output
+    assert Config.read(tmp_path / "model").settings["shape"]["layers"] == 2
+
+
+def test_a_deeper_network_keeps_the_lower_layers(model: Path) -> None:
+    inventory = read_inventory(model)
+    flat = Network(20, inventory, shape=replace(TINY, layers=4))
+    part = grown(flat, replace(TINY, layers=6))
+    assert {name for name in flat.state_dict() if name not in part} == {
+        name
+        for name in flat.state_dict()
+        if name.startswith(("encoder.layers.2", "encoder.layers.3"))
+    }
+    deep = Network(20, inventory, shape=replace(TINY, layers=6))
+    assert not deep.load_state_dict(part, strict=False).unexpected_keys
+    with pytest.raises(ModelError, match="not both"):
+        grown(flat, replace(TINY, layers=6, inner=40))
+
+
 def test_the_busy_stay_when_layers_become_narrower(trained: tuple[Path, Result], gum: Path) -> None:
     model, saved = trained[0] / "model", torch.load(trained[0] / "final.pt", weights_only=True)
     words = saved["averaged"]["encoder.words.weight"]
-    large = larger_network(model, torch.nn.Embedding.from_pretrained(words))
+    large = model_network(model, torch.nn.Embedding.from_pretrained(words))
     tokenizer = NeuralParser.load(model).network.tokenizer
     readings = [data.read(example, tokenizer) for example in data.read_examples("gum", gum, "dev")]
     whole = shrunk(large, TINY, readings)
@@ -331,7 +361,7 @@ def test_the_busy_stay_when_layers_become_narrower(trained: tuple[Path, Result],
 def test_what_adds_nothing_is_not_busy(trained: tuple[Path, Result], gum: Path) -> None:
     model, saved = trained[0] / "model", torch.load(trained[0] / "final.pt", weights_only=True)
     words = saved["averaged"]["encoder.words.weight"]
-    large = larger_network(model, torch.nn.Embedding.from_pretrained(words))
+    large = model_network(model, torch.nn.Embedding.from_pretrained(words))
     (layer,) = large.encoder.layers
     one = TINY.width // TINY.heads
     with torch.no_grad():

@@ -1,8 +1,8 @@
 """Examples -> a trained network: losses, schedule, scores on dev, checkpoints.
 
 A run has two stages: everything together (rates falling; automatic text in the first epochs), then
-the heads alone over states that the finished encoder gives once. A run from a larger model has one
-before them: the encoder, made smaller, learns to give the larger one's states (`shrink`).
+the heads alone over states that the finished encoder gives once. A run from a model of another size
+has one before them: the encoder learns to give that one's states (`resize`).
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from rhetorica.train.neural.data import (
 )
 from rhetorica.train.neural.encoders import SHAPES, Shape
 from rhetorica.train.neural.model import Inventory, Network
-from rhetorica.train.neural.restart import read_inventory, read_model
-from rhetorica.train.neural.scores import evaluate_dev, read_dev
-from rhetorica.train.neural.shrink import (
+from rhetorica.train.neural.resize import (
     LOOKED_AT,
     imitate,
-    larger_network,
+    model_network,
+    resized,
     shape_of,
-    shrunk,
 )
+from rhetorica.train.neural.restart import read_inventory, read_model
+from rhetorica.train.neural.scores import evaluate_dev, read_dev
 from rhetorica.train.neural.silver import choose, label, silver_examples
 from rhetorica.train.neural.teach import Lessons
 from rhetorica.train.treebank import left_out
@@ -70,14 +70,14 @@ class Settings:
 
     ``encoder`` names a shape of `encoders.SHAPES`, of which ``layers`` are kept, each with
     ``heads`` of attention and ``inner`` wide inside (0: as the shape has). Started from a model
-    with more than that, its encoder is shrunk and imitated for ``imitate_minutes``, at
-    ``imitate_rate``. ``brief`` computes the encoder in bfloat16 (twice as fast where the processor
-    has instructions for it, a hundred times slower where not). Each layer of the encoder learns at
-    ``layer_decay`` times the rate of the one above. Of automatic text, ``silver_share`` is read
-    once, spread over the first ``silver_epochs``. With ``minutes``, the first stage ends after that
-    time at the latest, and its rates fall accordingly; with ``head_minutes``, so does the second.
-    Without ``late_marks`` the segmentation head learns in the first stage only: of few documents it
-    would know every boundary by heart.
+    with more than that, or with fewer layers, its encoder is imitated for ``imitate_minutes``, at
+    ``imitate_rate`` (`resize`). ``brief`` computes the encoder in bfloat16 (twice as fast where the
+    processor has instructions for it, a hundred times slower where not). Each layer of the encoder
+    learns at ``layer_decay`` times the rate of the one above. Of automatic text, ``silver_share``
+    is read once, spread over the first ``silver_epochs``. With ``minutes``, the first stage ends
+    after that time at the latest, and its rates fall accordingly; with ``head_minutes``, so does
+    the second. Without ``late_marks`` the segmentation head learns in the first stage only: of few
+    documents it would know every boundary by heart.
     A teacher's opinion of trees counts ``lesson_weight`` in automatic text, and beside a gold tree
     ``gold_lesson_weight``; ``head_silver_share`` of the automatic text is read once more, for the
     teacher's sake, in the second stage. That stage is gone through ``head_runs`` times, each time
@@ -602,7 +602,7 @@ def train(
 
     ``pretrained`` is a folder with ``model.safetensors`` and ``vocab.txt`` of the encoder that the
     settings name. ``start`` is the ``final.pt`` of an earlier run, or the folder of a model of the
-    same shape and labels, from whose weights to begin; a larger model is made smaller first;
+    same shape and labels, from whose weights to begin; a model of another size is imitated first;
     ``silver`` are CoNLL-U files (English-EWT, AMALGUM) from which `silver` makes more examples;
     ``teacher`` is a parser ("ensemble", or "neural:MODEL") from whose opinion of trees to learn.
     Training documents whose names match a pattern of ``without`` are left out, automatic ones, too.
@@ -625,16 +625,16 @@ def train(
     shape = SHAPES[settings.encoder].narrowed(settings.layers, settings.heads, settings.inner)
     if frozen:  # that encoder is taken as it is
         shape = shape_of(frozen) or shape
-    larger = Path(start) if start is not None and _has_other_shape(Path(start), shape) else None
-    known = frozen or larger  # whose heads are taken over, with the labels that they tell apart
+    other = Path(start) if start is not None and _has_other_shape(Path(start), shape) else None
+    known = frozen or other  # whose heads are taken over, with the labels that they tell apart
     inventory = read_inventory(known) if known else make_inventory(examples, language)
     network = Network(len(tokenizer.vocabulary), inventory, dropout=settings.dropout, shape=shape)
     network.encoder.load_pretrained(pretrained / "model.safetensors")
     plan = make_plan(examples, settings, 0 if frozen else settings.epochs)
     trainer = Trainer(network, inventory, tokenizer, settings, len(plan.steps))
     initial_distances(trainer, [example for example in examples if example.soft is None])
-    if larger is not None:
-        _imitate(trainer, larger, examples, dev, out / "imitated.pt", tell)
+    if other is not None:
+        _imitate(trainer, other, examples, dev, out / "imitated.pt", tell)
     elif start is not None:
         trainer.start_from(Path(start))
     if frozen:
@@ -652,7 +652,7 @@ def train(
         _train_all(trainer, plan, dev, checkpoint, tell)
         if settings.head_epochs:
             _train_heads(trainer, examples, dev, tell)
-        if start is not None and larger is None and settings.keep_start:
+        if start is not None and other is None and settings.keep_start:
             trainer.mix_with(Path(start), settings.keep_start)
         trainer.save(final)
     lemmas = Lemmas.learn(_gold_lemmas(examples))
@@ -669,22 +669,22 @@ def _has_other_shape(start: Path, shape: Shape) -> bool:
 
 def _imitate(
     trainer: Trainer,
-    larger: Path,
+    other: Path,
     examples: Sequence[Example],
     dev: Mapping[str, Sequence[Example]],
     done: Path,
     tell: Tell,
 ) -> None:
-    """Begin with a larger model made smaller, which has learned to give its states."""
+    """Begin with a model of another size brought to this one, which has learned its states."""
     if done.is_file():
         trainer.start_from(done)
         return
     some = [read(example, trainer.tokenizer) for example in examples[:LOOKED_AT]]
-    large = larger_network(larger, trainer.network.encoder.words)
-    fitting = shrunk(large, trainer.network.encoder.shape, some)
+    model = model_network(other, trainer.network.encoder.words)
+    fitting = resized(model, trainer.network.encoder.shape, some)
     for network in (trainer.network, trainer.averaged):
         network.load_state_dict(fitting, strict=False)
-    imitate(trainer, large, examples, trainer.settings.imitate_minutes, tell)
+    imitate(trainer, model, examples, trainer.settings.imitate_minutes, tell)
     trainer.save(done)
     shown = evaluate_dev(trainer, read_dev(trainer, dev, every=2))
     tell(Event("imitated, half of dev", note=_shown(shown, 2)))
