@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import rhetorica
-from rhetorica.cli import app
+from rhetorica.cli import app, common
 from rhetorica.models.store import Config
+from rhetorica.progress import Event
 from rhetorica.train.loop import TRAINABLE
 
 QUICK = {
@@ -164,3 +165,18 @@ def test_the_words_of_a_small_treebank(tmp_path: Path) -> None:
     card = " ".join((tmp_path / "m" / "README.md").read_text("utf-8").split())
     assert "word list of 2 words" in card
     assert "iterations 5" in card
+
+
+def test_a_log_hears_of_a_long_training_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter(range(0, 1000, 25))  # seconds; every look takes 25 of them
+    monkeypatch.setattr(common.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(common.errors, "_force_terminal", False)
+    with common.training() as tell:
+        for step in range(1, 9):
+            tell(Event("epoch", step, 8))
+        tell(Event("dev", note="full 41.3"))
+    said = capsys.readouterr().err.splitlines()
+    assert said[-2:] == ["epoch: 8 of 8", "dev: full 41.3"]
+    assert 2 < len(said) < 6  # some steps, not all

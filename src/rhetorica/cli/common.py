@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 errors = Console(stderr=True, highlight=False)
+SILENCE = 60.0
+"""Seconds after which a long work that is not on a terminal says how far it has come."""
 
 
 class LateGroup(TyperGroup):
@@ -122,16 +125,23 @@ def tell(event: Event) -> None:
 
 @contextmanager
 def training() -> Iterator[Tell]:
-    """Show how far a training has come: a bar on a terminal, elsewhere a line per finished part."""
+    """Show how far a training has come: a bar on a terminal; elsewhere lines, as for a log.
+
+    There it says what it has found, what is finished, and after a `SILENCE` the step it is at.
+    """
+    said = time.monotonic()
+
     with progress_bar(enabled=True) as bar:
         task = bar.add_task("training")
 
         def show(event: Event) -> None:
-            if not event.total or (event.at == event.total and not errors.is_terminal):
-                say(str(event))
-            elif errors.is_terminal:
+            nonlocal said
+            if event.total and errors.is_terminal:
                 what = f"{event.what}, {event.note}" if event.note else event.what
                 bar.update(task, description=what, completed=event.at, total=event.total)
+            elif event.at == event.total or time.monotonic() - said > SILENCE:
+                said = time.monotonic()
+                say(str(event))
 
         yield show
 
