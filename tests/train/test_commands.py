@@ -61,6 +61,25 @@ def test_a_short_training(name: str, corpus: Path, tmp_path: Path) -> None:
     assert found.tree.n_edus == len(found.edus)
 
 
+def test_trees_of_another_parser_are_learned_from_too(corpus: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("We left early because it rained. Nobody complained.", "utf-8")
+    more = tmp_path / "more.jsonl"
+    parsed = CliRunner().invoke(app, ["parse", str(text), "--labels", "coarse", "-o", str(more)])
+    assert parsed.exit_code == 0, parsed.output
+    place = ("--corpus", "umuc", "--out", tmp_path / "m")
+    alone = run("crf", corpus, *place, *QUICK["crf"])
+    count = int(re.findall(r"(\d+) training", alone.output)[0])
+    result = run("crf", corpus, *place, "--also", more, *QUICK["crf"])
+    assert result.exit_code == 0, result.output
+    assert f"{count + 1} training documents" in result.output
+    card = (tmp_path / "m" / "README.md").read_text("utf-8")
+    assert f"{count} documents, and 1 other" in " ".join(card.split())
+    missing = run("crf", corpus, *place, "--also", tmp_path / "none.jsonl")
+    assert missing.exit_code != 0
+    assert "none.jsonl" in str(missing.exception)
+
+
 PUBLISHED = {
     "crf": "--features paper --phrases --decoding viterbi --l1 0 --min-count 1 --iterations 5",
     "logistic": "--l2 0.5 --bags 2 --phrases",

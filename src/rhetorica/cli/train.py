@@ -118,6 +118,11 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
         ),
     }
     own["leave_out"] = (LeaveOut, None)
+    help = (
+        "More trees to learn from, in any format that is read, as another parser gave them to "
+        "other texts (`rhetorica parse --to jsonl`); may be repeated."
+    )
+    own["also"] = (Annotated[list[Path] | None, typer.Option(metavar="FILE", help=help)], None)
     help = "Folder of the Penn Treebank: its trees are the syntax of RST-DT's documents."
     own["ptb"] = (Annotated[Path | None, typer.Option(metavar="DIR", help=help)], None)
     if row.kind == "parser":
@@ -140,6 +145,7 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
             ptb=given["ptb"],
             constituency=any(getattr(one, "phrases", False) for one in tries),
             without=given["leave_out"] or (),
+            also=given["also"] or (),
         )
         say(f"{len(treebank.train)} training documents, {len(treebank.dev)} dev documents")
         extra = {name: given[name] for name in ("coarse", "resume") if name in given}

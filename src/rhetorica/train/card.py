@@ -47,6 +47,10 @@ def shown(report: Report) -> str:
     return ", ".join(f"{name} {100 * value:.2f}" for name, value in figures(report).items())
 
 
+def _others(count: int) -> str:
+    return f", and {count} other documents (`--also`)" if count else ""
+
+
 def write_card(
     folder: Path, model: Any, title: str, treebank: Treebank, report: Report, command: str
 ) -> None:
@@ -58,7 +62,8 @@ def write_card(
         "",
         _item(
             "Data",
-            f"train split of {treebank.name}, {len(treebank.train)} documents; {licence}. The "
+            f"train split of {treebank.name}, {len(treebank.train) - treebank.others} documents"
+            f"{_others(treebank.others)}; {licence}. The "
             "texts are not in the model; whoever uses it commercially should form an opinion on "
             "these licences.",
         ),

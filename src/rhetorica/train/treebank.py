@@ -21,6 +21,7 @@ from rhetorica.errors import MissingExtra, RhetoricaError
 from rhetorica.evaluate import Report, evaluate
 from rhetorica.evaluate.report import GivenSyntax
 from rhetorica.files import digest
+from rhetorica.formats import read
 from rhetorica.languages import common_language
 from rhetorica.models.store import Config
 from rhetorica.parses import Parse
@@ -56,7 +57,8 @@ class Treebank:
     only where a paper's figures are on it: `final` makes it the part that is scored. ``syntax``
     tells whose syntax the training documents have. Dev documents have the treebank's, where there
     is one; what learns from predicted syntax is calibrated and scored with ours. ``dev_syntax``
-    says whether that of all dev (and test) documents is gold, for signatures.
+    says whether that of all dev (and test) documents is gold, for signatures. The last ``others``
+    of the training documents are not from the treebank.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Treebank:
     test: list[Parse] = field(default_factory=list)
     syntax: Syntax = "gold"
     dev_syntax: GivenSyntax = "gold"
+    others: int = 0
 
     def final(self) -> Treebank:
         """Return what last figures are from: all to learn from but test, which is scored.
@@ -122,6 +125,7 @@ def read_treebank(
     constituency: bool = False,
     test: bool = False,
     without: Iterable[str] = (),
+    also: Iterable[Path | str] = (),
 ) -> Treebank:
     """Read a treebank; where it has no syntax of its own, ours is added.
 
@@ -131,7 +135,9 @@ def read_treebank(
     training documents, and make fewer mistakes there than they will make elsewhere. ``ptb`` is the
     folder of the Penn Treebank, whose trees are RST-DT's syntax; ``constituency`` asks for phrase
     structures, ``test`` for the documents of the test split. Training documents whose names match
-    a pattern of ``without`` are left out. Relations that the treebank's inventory does not have are
+    a pattern of ``without`` are left out. ``also`` are files with more trees to learn from, in any
+    format, such as those that another parser gave to other texts; their syntax is left as it is
+    where they have any. Relations that the treebank's inventory does not have are
     classes of their own, and a `RepairWarning` names them; those of your own trees (``own``) are
     what occurs, in the classes of ``relations.tsv`` in their folder.
     """
@@ -154,15 +160,17 @@ def read_treebank(
         nlp = _load_pipeline(pipeline) if pipeline else None
         kept = train if syntax == "both" else []
         train = [*kept, *with_syntax(train, predicted=True, nlp=nlp)]
+    others = with_syntax(parse for path in also for parse in read(path))
     by_hand = analysed and name not in PREDICTED_SYNTAX
     return Treebank(
         name,
-        train,
+        [*train, *others],
         dev,
         relations,
         test=last,
         syntax=syntax,
         dev_syntax="gold" if by_hand else "predicted",
+        others=len(others),
     )
 
 
