@@ -25,7 +25,7 @@ from rhetorica.progress import Event
 from rhetorica.protocols import Ballot
 from rhetorica.relations import relation_set
 from rhetorica.text import annotate
-from rhetorica.trees import Label
+from rhetorica.trees import Join, Label
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("onnx", reason="onnx is not installed")
@@ -35,7 +35,7 @@ from rhetorica.train.neural.export import export  # noqa: E402
 from rhetorica.train.neural.model import Network  # noqa: E402
 from rhetorica.train.neural.resize import busyness, grown, model_network, shrunk  # noqa: E402
 from rhetorica.train.neural.restart import read_inventory, read_model  # noqa: E402
-from rhetorica.train.neural.teach import Lessons, lesson_of, opinions, tree_shares  # noqa: E402
+from rhetorica.train.neural.teach import Lessons, best_tree, lesson_of, opinions, tree_shares  # noqa: E402
 
 TINY = encoders.Shape(width=24, layers=1, heads=3, positions=300)
 RELATIONS = {
@@ -372,6 +372,28 @@ def test_what_adds_nothing_is_not_busy(trained: tuple[Path, Result], gum: Path) 
     (busy,) = busyness(large, readings)
     assert (busy.heads == 0).nonzero().tolist() == [[1]]
     assert (busy.units == 0).nonzero().tolist() == [[7]]
+
+
+def test_the_best_tree_of_a_lesson() -> None:
+    names = (Label("NS", "elaboration"), Label("NN", "joint"))
+    joins = np.array([[0, 1, 3], [1, 2, 3], [0, 2, 3], [0, 1, 2]])
+    rows = np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.9], [0.6, 0.4]])
+    lesson = data.Lesson(joins, np.array([0.7, 0.7, 0.3, 0.3]), rows, names)
+    assert best_tree(lesson, 3) == RSTTree(
+        3, (Join(0, 1, 3, "NS", "elaboration"), Join(1, 2, 3, "NN", "joint"))
+    )
+    # The expected number of right ranges is highest for a tree of ranges no tree has together:
+    # one with an unheard-of range is not taken all the same.
+    rng = np.random.default_rng(3)
+    for n in (4, 6, 9):
+        chart = rng.normal(size=(n + 1,) * 3, scale=4).astype(np.float32)
+        _, _, posteriors = inside_outside(chart)
+        joins = np.argwhere(posteriors > 0.05)
+        shares = tree_shares(joins, posteriors[tuple(joins.T)], n)
+        joins, shares = joins[shares > 0], shares[shares > 0]
+        lesson = data.Lesson(joins, shares, np.ones((len(joins), 2)) / 2, names)
+        found = best_tree(lesson, n)
+        assert {(j.start, j.end) for j in found.joins} <= {(i, j) for i, _, j in joins.tolist()}
 
 
 def test_shares_are_those_of_a_distribution_over_trees() -> None:

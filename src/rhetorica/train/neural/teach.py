@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rhetorica.decode import mbr_cky
 from rhetorica.document import Document
 from rhetorica.errors import ModelError
 from rhetorica.parsers.ensemble import EnsembleParser
@@ -25,7 +26,7 @@ from rhetorica.progress import Event, Tell, nothing
 from rhetorica.protocols import Ballot, Parser, Voter
 from rhetorica.relations import relation_set
 from rhetorica.train.neural.data import NONE, Example, Lesson
-from rhetorica.trees import Label
+from rhetorica.trees import Join, Label, RSTTree
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -160,6 +161,28 @@ class Lessons:
             for number in range(len(arrays) // 4)
         )
         return replace(example, lessons=lessons)
+
+
+def best_tree(lesson: Lesson, n_edus: int) -> RSTTree:
+    """Return the tree with the most expected right ranges, each with its likeliest label."""
+    probable: dict[tuple[int, int], float] = {}
+    labels: dict[tuple[int, int], Floats] = {}
+    for (start, _, end), share, row in zip(
+        lesson.joins.tolist(), lesson.shares, lesson.labels, strict=True
+    ):
+        probable[start, end] = probable.get((start, end), 0.0) + share
+        labels[start, end] = labels.get((start, end), 0.0) + share * row
+    # Of a range that the lesson does not have nobody knows the label.
+    spans = np.full((n_edus + 1, n_edus + 1), -n_edus, dtype=np.float32)
+    for (start, end), share in probable.items():
+        spans[start, end] = share
+    return RSTTree(
+        n_edus,
+        tuple(
+            Join(start, split, end, *lesson.names[int(labels[start, end].argmax())])
+            for start, split, end in mbr_cky(spans).joins
+        ),
+    )
 
 
 def with_edus(example: Example) -> Document:
