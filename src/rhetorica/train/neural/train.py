@@ -806,13 +806,12 @@ def _train_heads(
         tell(Event(f"heads, run {number + 1}, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
         for name, value in trainer.averaged.state_dict().items():
             total[name] += value / settings.head_runs
+    for name, before in begin.items():
+        total[name].lerp_(before, 1 - settings.head_share)
     trainer.averaged.load_state_dict(total)
     arcs = [pair for name, pair in known.items() if name.startswith("scidtb/")]
     if arcs and settings.arc_epochs:
         polish_arcs(trainer, arcs, tell)
-    averaged = trainer.averaged.state_dict()
-    for name, before in begin.items():
-        averaged[name].lerp_(before, 1 - settings.head_share)
     tell(Event("heads, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
 
 
