@@ -76,9 +76,9 @@ def resized(model: Network, shape: Shape, readings: Sequence[Reading]) -> dict[s
 def grown(model: Network, deep: Shape) -> dict[str, Tensor]:
     """Return weights of a network for one with more layers: all but its upper layers.
 
-    Training hardly moves the lower half (on GUM dev, the states of MPNet's first three layers have
-    a cosine of .95 and more with those before it), so the pretrained layers above fit on it; they
-    are not among the weights that are returned.
+    Training hardly moves the lower half (states of MPNet's first three layers had a cosine of .95
+    and more with those before it), so the pretrained layers above fit on it; they are not among
+    the weights that are returned.
     """
     shape = model.encoder.shape
     if (shape.heads, shape.wide) != (deep.heads, deep.wide):
