@@ -75,6 +75,7 @@ def test_trees_of_another_parser_are_learned_from_too(corpus: Path, tmp_path: Pa
     assert f"{count + 1} training documents" in result.output
     card = (tmp_path / "m" / "README.md").read_text("utf-8")
     assert f"{count} documents, and 1 other" in " ".join(card.split())
+    assert "other documents" in Config.read(tmp_path / "m").licence
     missing = run("crf", corpus, *place, "--also", tmp_path / "none.jsonl")
     assert missing.exit_code != 0
     assert "none.jsonl" in str(missing.exception)

@@ -182,6 +182,8 @@ def train(
     if row.kind == "segmenter":
         scores = {"raw": scores["segmentation"]}
     licence = LICENCES.get(treebank.name, "not known")
+    if treebank.others:
+        licence += "; and on other documents, whose licences are not known to us"
     best[1].save(out, treebanks=(treebank.name,), licence=licence, scores=scores)
     _tidy(out)
     write_card(out, model, row.about, treebank, report, command)
