@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from rhetorica import Document, Parse, RSTTree
 from rhetorica.cli import app
 from rhetorica.decode import Votes, inside_outside
 from rhetorica.errors import ModelError
+from rhetorica.formats import read
 from rhetorica.formats.conllu import write_conllu
 from rhetorica.models.store import Config
 from rhetorica.parsers.neural import NeuralParser
@@ -37,6 +40,7 @@ from rhetorica.train.neural.resize import busyness, grown, model_network, shrunk
 from rhetorica.train.neural.restart import read_inventory, read_model  # noqa: E402
 from rhetorica.train.neural.teach import Lessons, best_tree, lesson_of, opinions, tree_shares  # noqa: E402
 
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 TINY = encoders.Shape(width=24, layers=1, heads=3, positions=300)
 RELATIONS = {
     "elaboration": "elaboration-additional",
@@ -220,6 +224,13 @@ def test_a_taught_run_begins_with_a_model(
     assert again.exit_code == 0, again.output
     assert "labelling" not in again.output
     assert "nothing left to train" in again.output
+    # What the teacher said is written as trees, for other parsers to learn from.
+    out, script = tmp_path / "silver.jsonl", SCRIPTS / "silver_trees.py"
+    command = [sys.executable, script, tmp_path / "run", tmp_path / "more.conllu", "--out", out]
+    subprocess.run(command, check=True)
+    (tree,) = read(out)
+    assert tree.document.text == text
+    assert tree.tree.n_edus == len(tree.edus) > 1
 
 
 def test_heads_alone_leave_the_encoder_as_it_is(
