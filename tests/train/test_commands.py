@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 import rhetorica
 from rhetorica.cli import app, common
+from rhetorica.errors import RepairWarning
 from rhetorica.models.store import Config
 from rhetorica.progress import Event
 from rhetorica.train.loop import TRAINABLE
@@ -76,6 +77,11 @@ def test_trees_of_another_parser_are_learned_from_too(corpus: Path, tmp_path: Pa
     card = (tmp_path / "m" / "README.md").read_text("utf-8")
     assert f"{count} documents, and 1 other" in " ".join(card.split())
     assert "other documents" in Config.read(tmp_path / "m").licence
+    # A relation that the treebank does not know is a class of its own, and a warning names it.
+    more.write_text(more.read_text("utf-8").replace('"causal"', '"becausal"'), "utf-8")
+    with pytest.warns(RepairWarning, match="becausal"):
+        strange = run("shift-reduce", corpus, *place, "--also", more, *QUICK["shift-reduce"])
+    assert strange.exit_code == 0, strange.output
     missing = run("crf", corpus, *place, "--also", tmp_path / "none.jsonl")
     assert missing.exit_code != 0
     assert "none.jsonl" in str(missing.exception)

@@ -153,14 +153,14 @@ def read_treebank(
     given[0] = left_out(given[0], without)
     analysed = all(any(t.deprel for t in p.document.tokens) for p in (*given[1], *given[2]))
     train, dev, last = map(with_syntax, given)
-    parses = [*train, *dev, *last]
+    others = with_syntax(parse for path in also for parse in read(path))
+    parses = [*train, *dev, *last, *others]
     known = own_relations(folder, parses) if name == "own" else relation_set(name)
     relations = covering(known, parses)
     if syntax != "gold":
         nlp = _load_pipeline(pipeline) if pipeline else None
         kept = train if syntax == "both" else []
         train = [*kept, *with_syntax(train, predicted=True, nlp=nlp)]
-    others = with_syntax(parse for path in also for parse in read(path))
     by_hand = analysed and name not in PREDICTED_SYNTAX
     return Treebank(
         name,

@@ -35,8 +35,8 @@ Weights = Mapping[str, Floats]
 BATCH = 8
 """Windows that go through the encoder at once; more gain nothing on one core."""
 SLOW_FUSIONS = ["SkipLayerNormFusion"]
-"""Optimizations of ONNX Runtime to do without: sum and norm apart take a third of the time that
-its fused operator takes on a CPU, which is a fifth of the encoder's."""
+"""Optimizations of ONNX Runtime to do without: its fused sum and norm took a quarter of the
+encoder's time on a CPU, and the two apart take a quarter of that."""
 KEPT = 16_384
 """The longest text, in pieces, whose states are kept for who asks next: 50 MB at most."""
 AT_ONCE = 8192
