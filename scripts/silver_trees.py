@@ -1,10 +1,12 @@
 """What a run's teacher thinks of automatic text -> its best trees, for `rhetorica train --also`.
 
-    python scripts/silver_trees.py RUN DATA/amalgum/academic.conllu.gz ... --out silver.jsonl
+    python scripts/silver_trees.py RUN DATA/amalgum/academic.conllu.gz ... --out silver.jsonl \
+        --syntax neural
 
 RUN is the folder of `rhetorica train neural --silver ... --teacher ensemble`, which labels text
 (EDUs, then trees) before it trains: `silver.npz`, `lessons/`, `settings.json`. The files are
-some of those that it was given.
+some of those that it was given. With `--syntax`, words, sentences and syntax are ours, as they will
+be where a parser is used; AMALGUM's own have no lemmas.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ import numpy as np
 from rhetorica.files import write_text
 from rhetorica.formats import write
 from rhetorica.parses import Parse
+from rhetorica.pipeline import load_syntax
 from rhetorica.train.neural.silver import choose, silver_examples
 from rhetorica.train.neural.teach import Lessons, best_tree, with_edus
+from rhetorica.train.treebank import with_syntax
 
 
 def silver_trees(run: Path, files: list[Path]) -> Iterator[Parse]:
@@ -44,8 +48,11 @@ def main() -> None:
     asked.add_argument("run", type=Path)
     asked.add_argument("files", type=Path, nargs="+")
     asked.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl")
+    asked.add_argument("--syntax", default="", metavar="NAME", help="neural or spacy")
     given = asked.parse_args()
     found = list(silver_trees(given.run, given.files))
+    if given.syntax:
+        found = with_syntax(found, predicted=True, nlp=load_syntax(given.syntax))
     write_text(given.out, write(found, "jsonl"))
     words = sum(len(parse.document.tokens) for parse in found)
     print(f"{len(found)} documents, {words:,} words")

@@ -254,7 +254,9 @@ def _fit_dplp(model: Any, train: list[Parse], lesson: Lesson) -> None:
 
 
 def _fit_codra(model: Any, train: list[Parse], lesson: Lesson) -> None:
-    _fit(model, train, lesson)
+    given = lesson.treebank
+    others = sum(map(_has_tree, given.train[len(given.train) - given.others :]))
+    model.fit(train, coarse=lesson.coarse, tell=lesson.tell, others=others)
     if model.settings.threshold:
         model.prune(model.settings.threshold)
 

@@ -106,7 +106,11 @@ class DocumentModel:
     def fit(
         self, examples: Sequence[Example], *, progress: Callable[[int, float], None] | None = None
     ) -> DocumentModel:
-        """Learn from gold labels of joins, one segment an example."""
+        """Learn from gold labels of joins, one segment an example.
+
+        With the likelihood of trees, structure is learned from trees by hand alone: those of
+        another parser teach relations, but make spans across sentences worse (docs/codra.md).
+        """
         rng = np.random.default_rng(self.seed)
         samples = [balanced(example.gold, rng) for example in examples]
         self.ngrams_ = ngram_dictionary(
@@ -135,6 +139,7 @@ class DocumentModel:
                 self._features(e.facts, e.layout, e.roots).map(self.vocabulary_).blocks, e.gold > 0
             )
             for e in examples
+            if e.by_hand
         ]
         self.structure_ = fit_trees(
             data, len(self.vocabulary_), l2=self.l2, iterations=self.iterations, progress=progress

@@ -41,7 +41,8 @@ class Lessons:
 
     ``chains`` and ``phrases`` are those of `Facts.of`. Windows of more than ``window_edus`` EDUs
     are left out, and of documents with more than ``tree_units`` units what lies above sub-trees of
-    that size. Facts are collected when first asked for.
+    that size. The last ``others`` of the trees are another parser's. Facts are collected when first
+    asked for.
     """
 
     parses: Sequence[Parse]
@@ -50,6 +51,7 @@ class Lessons:
     phrases: bool = False
     window_edus: int = WINDOW_EDUS
     tree_units: int = TREE_UNITS
+    others: int = 0
 
     @cached_property
     def facts(self) -> list[Facts]:
@@ -83,12 +85,14 @@ class Lessons:
         units.
         """
         examples = []
-        for parse, fact in zip(self.parses, self.facts, strict=True):
+        own = len(self.parses) - self.others
+        for number, (parse, fact) in enumerate(zip(self.parses, self.facts, strict=True)):
             tree = parse.tree
             edges = list(range(tree.n_edus + 1)) if whole else sentence_units(tree, fact)
             for segment in gold_segments(tree, edges, ONE_STAGE_EDUS if whole else self.tree_units):
                 layout = Layout.of([segment])
-                examples.append(Example(fact, layout, self._gold(parse, layout)))
+                gold = self._gold(parse, layout)
+                examples.append(Example(fact, layout, gold, by_hand=number < own))
         return examples
 
     def _gold(self, parse: Parse, layout: Layout) -> Ints:

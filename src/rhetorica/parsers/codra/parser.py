@@ -163,17 +163,21 @@ class CodraParser(Stored):
         tell: Tell = nothing,
         store: Path | None = None,
         parts: Collection[str] = ("sentence", "document"),
+        others: int = 0,
     ) -> CodraParser:
         """Learn from gold analyses of documents with syntax; ``coarse`` maps relations.
 
         ``store`` is a folder in which every finished model is kept; one that is there already, of
-        the same documents and settings, is taken from it. ``parts`` may name one stage only.
+        the same documents and settings, is taken from it. ``parts`` may name one stage only. The
+        last ``others`` of the analyses are another parser's (`DocumentModel.fit`).
         """
         self.language = common_language(parse.document for parse in parses)
         golds = [replace(parse, source=relabel(parse.tree, coarse)) for parse in parses]
         self.labels_ = label_names(golds)
         s = self.settings
-        lessons = Lessons(golds, self.labels_, self._chains, s.phrases, s.window_edus, s.tree_units)
+        lessons = Lessons(
+            golds, self.labels_, self._chains, s.phrases, s.window_edus, s.tree_units, others
+        )
         shop = Workshop(lessons, store, tell)
         twice = self.settings.passes > 1 and "substructure" in self.settings.groups
         for window in (False, True):

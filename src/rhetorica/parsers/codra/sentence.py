@@ -42,12 +42,16 @@ BITS = 22
 
 @dataclass(frozen=True)
 class Example:
-    """Segments of one document, with the labels of their joins (0: not joined)."""
+    """Segments of one document, with the labels of their joins (0: not joined).
+
+    ``by_hand`` is false where another parser has made the tree.
+    """
 
     facts: Facts
     layout: Layout
     gold: Ints
     roots: Ints | None = None
+    by_hand: bool = True
 
 
 @dataclass

@@ -134,6 +134,8 @@ class Workshop:
             return None
         parses = [parse.id for parse in self.lessons.parses]
         lessons = self.lessons
-        limits = [lessons.chains, lessons.phrases, lessons.window_edus, lessons.tree_units]
+        limits = [
+            lessons.chains, lessons.phrases, lessons.window_edus, lessons.tree_units, lessons.others
+        ]  # fmt: skip
         key = digest([name, asdict(model), parses, list(lessons.labels), limits])
         return self.store / f"{name.replace(' ', '-')}-{key}.npz"
