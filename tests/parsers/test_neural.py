@@ -492,14 +492,15 @@ def test_numpy_heads_equal_torch(tmp_path: Path) -> None:
     from rhetorica.train.neural import model
 
     torch.manual_seed(0)
+    sources, joined = ("gum", "scidtb"), (("NS", "a"), ("NN", "b"))
     inventory = model.Inventory(
-        ("gum",), (("NS", "a"), ("NN", "b")), (0, 1), (("NS", "a"),), ("x", "y"), ("N",), ("r",), ()
+        sources, joined, (0, 1), (("NS", "a"),), ("x", "y"), ("N",), ("r",), ()
     )
     theirs = model.Network(20, inventory).eval()
     weights = network.as_weights(
         {name: value.detach().numpy() for name, value in theirs.state_dict().items()}
     )
-    config = Config(("gum",), inventory.joins, (0, 1), ("x", "y"), "none")
+    config = Config(sources, inventory.joins, (0, 1), ("x", "y"), "none")
     ours = Network(config, WordPiece(VOCABULARY), None, weights)
     some = units(11)
     states = torch.randn(22, 384)
@@ -519,8 +520,14 @@ def test_numpy_heads_equal_torch(tmp_path: Path) -> None:
         assert spans.labels(joins) == pytest.approx(labels.numpy(), abs=1e-5)
         heads = theirs.arcs(edus, some, 0).softmax(1).numpy()
         assert np.exp(ours.arcs(mine, some, 0)) == pytest.approx(heads, abs=1e-5)
-        names = theirs.arcs.relation_logits(edus, some, torch.from_numpy(arcs)).softmax(1)
-        assert ours.arc_relations(mine, some, arcs) == pytest.approx(names.numpy(), abs=1e-5)
+        # SciDTB has vectors and arcs of its own.
+        edus = theirs.scidtb.edus(states, some, 1)
+        mine = ours.edus(states.numpy(), some, 1)
+        assert mine == pytest.approx(edus.numpy(), abs=1e-4)
+        heads = theirs.scidtb.arcs(edus, some, 1).softmax(1).numpy()
+        assert np.exp(ours.arcs(mine, some, 1)) == pytest.approx(heads, abs=1e-5)
+        names = theirs.scidtb.arcs.relation_logits(edus, some, torch.from_numpy(arcs)).softmax(1)
+        assert ours.arc_relations(mine, some, arcs, 1) == pytest.approx(names.numpy(), abs=1e-5)
 
 
 def test_segments_for_parsers_that_need_syntax() -> None:

@@ -179,7 +179,7 @@ def test_a_short_run_leaves_a_model(trained: tuple[Path, Result]) -> None:
         "epoch 2, half of dev",
         "heads, run 1, dev",
         "everything: 8 of 8",
-        "relations of arcs",
+        "dependencies: loss",
         "model in",
     ):
         assert part in result.output

@@ -16,6 +16,15 @@ _ANNOTATOR = re.compile(r"_anno(\d+)$")
 _FOLDERS = {1: "gold", 2: "second_annotate"}
 
 
+def document_name(name: str) -> str:
+    """Return the name of a document without that of its annotator.
+
+    >>> document_name("P16-1069_anno2")
+    'P16-1069'
+    """
+    return _ANNOTATOR.sub("", name)
+
+
 def read_scidtb(
     folder: Path | str,
     split: str = "train",

@@ -225,6 +225,9 @@ class Network:
         self.config, self.tokenizer, self.weights = config, tokenizer, weights
         self.lemmas = lemmas or Lemmas({})
         self._encoder = encoder
+        # A source may have EDU vectors and arcs of its own.
+        own = {name.partition(".")[0] for name in weights}
+        self._prefixes = [f"{name}." if name in own else "" for name in config.sources]
         self._last: tuple[Pieces, Floats] | None = None
 
     @classmethod
@@ -303,9 +306,9 @@ class Network:
 
     def edus(self, states: Floats, units: Units, source: int = 0) -> Floats:
         """Return the vectors of the EDUs, (EDUs, dimensions)."""
-        w = self.weights
+        w, part = self.weights, f"{self._prefixes[source]}edus"
         firsts = units.firsts
-        weight = affine(states, w, "edus.attention").clip(-ATTENTION_LIMIT, ATTENTION_LIMIT)
+        weight = affine(states, w, f"{part}.attention").clip(-ATTENTION_LIMIT, ATTENTION_LIMIT)
         weight = np.exp(weight)
         parts = []
         for at in range(0, len(units), EDUS_AT_ONCE):
@@ -314,17 +317,17 @@ class Network:
             total = np.add.reduceat(weight[here], inner, axis=0)
             pooled = np.add.reduceat(weight[here] * states[here], inner, axis=0) / total
             x = np.concatenate([states[some[:-1]], states[some[1:] - 1], pooled], axis=1)
-            parts.append(affine(x, w, "edus.words"))
-        x = np.concatenate(parts) + affine(edu_features(units), w, "edus.features")
-        x = relu(x + w["edus.source.weight"][source])
-        x = np.concatenate([x, lstm(x, w, "edus.edus")], axis=1)
+            parts.append(affine(x, w, f"{part}.words"))
+        x = np.concatenate(parts) + affine(edu_features(units), w, f"{part}.features")
+        x = relu(x + w[f"{part}.source.weight"][source])
+        x = np.concatenate([x, lstm(x, w, f"{part}.edus")], axis=1)
         sentence = units.sentences
-        s = lstm(group_means(x, sentence), w, "edus.sentences")
+        s = lstm(group_means(x, sentence), w, f"{part}.sentences")
         of_sentence = units.paragraphs[np.unique(sentence, return_index=True)[1]]
         groups = np.unique(of_sentence, return_inverse=True)[1]
-        p = lstm(group_means(s, groups), w, "edus.paragraphs")
+        p = lstm(group_means(s, groups), w, f"{part}.paragraphs")
         x = np.concatenate([x, s[sentence], p[groups][sentence]], axis=1)
-        return relu(normalize(affine(x, w, "edus.out"), w, "edus.norm"))
+        return relu(normalize(affine(x, w, f"{part}.out"), w, f"{part}.norm"))
 
     def spans(self, edus: Floats, units: Units) -> Spans:
         """Return the scorer of splits and labels of a document."""
@@ -332,23 +335,24 @@ class Network:
 
     def arcs(self, edus: Floats, units: Units, source: int) -> Floats:
         """Return log probabilities of heads, (EDUs, 1 + EDUs); column 0 is the root."""
-        w = self.weights
-        d = relu(affine(edus, w, "arcs.dependents"))
-        h = relu(affine(edus, w, "arcs.heads"))
-        scores = np.asarray(d @ w["arcs.product"] @ h.T, dtype=np.float32)
-        scores += affine(h, w, "arcs.head_bias").T
-        scores += w["arcs.distance.weight"][arc_buckets(units) + source * N_DISTANCES, 0]
+        w, part = self.weights, f"{self._prefixes[source]}arcs"
+        d = relu(affine(edus, w, f"{part}.dependents"))
+        h = relu(affine(edus, w, f"{part}.heads"))
+        scores = np.asarray(d @ w[f"{part}.product"] @ h.T, dtype=np.float32)
+        scores += affine(h, w, f"{part}.head_bias").T
+        scores += w[f"{part}.distance.weight"][arc_buckets(units) + source * N_DISTANCES, 0]
         np.fill_diagonal(scores, -1e4)
-        logits = np.concatenate([affine(edus, w, "arcs.root"), scores], axis=1, dtype=np.float32)
+        logits = np.concatenate([affine(edus, w, f"{part}.root"), scores], axis=1, dtype=np.float32)
         return log_softmax(logits / self.config.arc_temperature)
 
-    def arc_relations(self, edus: Floats, units: Units, arcs: Ints) -> Floats:
+    def arc_relations(self, edus: Floats, units: Units, arcs: Ints, source: int) -> Floats:
         """Return relation probabilities of arcs given as rows (dependent, head)."""
-        w = self.weights
+        w, part = self.weights, f"{self._prefixes[source]}arcs"
         dependent, head = arcs[:, 0], arcs[:, 1]
-        z = affine(np.concatenate([edus[dependent], edus[head]], axis=1), w, "arcs.relation_parts")
-        z = relu(z + w["arcs.relation_distance.weight"][arc_buckets(units)[dependent, head]])
-        return softmax(affine(z, w, "arcs.relations"))
+        both = np.concatenate([edus[dependent], edus[head]], axis=1)
+        z = affine(both, w, f"{part}.relation_parts")
+        z = relu(z + w[f"{part}.relation_distance.weight"][arc_buckets(units)[dependent, head]])
+        return softmax(affine(z, w, f"{part}.relations"))
 
 
 def arc_buckets(units: Units) -> Ints:

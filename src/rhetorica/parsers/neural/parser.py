@@ -110,9 +110,12 @@ class NeuralParser(Stored):
         labels = tuple(Label("NN" if name in _MULTINUCLEAR else "NS", name) for name in names)
 
         def relations(arcs: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-            return with_zero(self.network.arc_relations(edus, units, arcs).astype(np.float64))
+            return with_zero(self._relations(edus, units, arcs).astype(np.float64))
 
         return ArcBallot(np.exp(table.astype(np.float64)), _projective(table), labels, relations)
+
+    def _relations(self, edus: Floats, units: Units, arcs: npt.NDArray[np.int64]) -> Floats:
+        return self.network.arc_relations(edus, units, arcs, self._source)
 
     def like(self, *, threads: int | None = None, **changes: Any) -> NeuralParser:
         """Return one that shares the network, with another scheme or number of threads."""
@@ -327,7 +330,7 @@ class NeuralParser(Stored):
         table = network.arcs(edus, units, self._source)
         heads = _projective(table)
         arcs = np.stack([np.arange(count), np.maximum(heads, 0)], axis=1)
-        p = network.arc_relations(edus, units, arcs)
+        p = self._relations(edus, units, arcs)
         best = p.argmax(axis=1)
         names = network.config.arc_relations
         relations = [

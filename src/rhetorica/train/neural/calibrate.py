@@ -44,14 +44,15 @@ def fit_temperatures(
     arcs: list[tuple[torch.Tensor, torch.Tensor]] = []
     charts: list[tuple[Array, Array]] = []
     for source, name in enumerate(trainer.inventory.sources):
+        vectors, scorer = network.readers(source)
         for example in dev.get(name, ()):
             if name == "umuc":  # not a scheme that can be asked for at run time
                 continue
             reading = read(example, trainer.tokenizer)
             states = torch.from_numpy(encode(reading.pieces).copy())
-            edus = network.edus(states, reading.units, source)
+            edus = vectors(states, reading.units, source)
             heads = torch.tensor(example.dependencies.heads) + 1
-            arcs.append((network.arcs(edus, reading.units, source), heads))
+            arcs.append((scorer(edus, reading.units, source), heads))
             if source or example.tree is None or example.n_edus < 2:
                 continue
             gold = torch.from_numpy(reading.marks)

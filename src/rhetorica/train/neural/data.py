@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from rhetorica.corpora.disrpt import read_disrpt
 from rhetorica.corpora.gcdt import read_gcdt
 from rhetorica.corpora.gum import read_gum
-from rhetorica.corpora.scidtb import read_scidtb
+from rhetorica.corpora.scidtb import document_name, read_scidtb
 from rhetorica.corpora.umuc import read_umuc
 from rhetorica.document import Document, Token
 from rhetorica.errors import NonProjective, RepairWarning
@@ -70,7 +71,8 @@ class Example:
     per word, empty where the corpus has none. With ``soft``, the probability per word that an EDU
     begins there, an example has no trees: it teaches segmentation and syntax. ``weight`` is that
     of its syntax, below 1 where it is automatic. ``lessons`` are what teachers think of its trees.
-    ``unspaced`` text has no spaces between words.
+    ``unspaced`` text has no spaces between words. ``others`` are the dependencies that other
+    annotators gave to the same EDUs.
     """
 
     id: str
@@ -90,6 +92,7 @@ class Example:
     weight: float = 1.0
     lessons: tuple[Lesson, ...] = field(default=(), compare=False)
     unspaced: bool = False
+    others: tuple[DepTree, ...] = ()
 
     @property
     def n_edus(self) -> int:
@@ -118,7 +121,33 @@ def read_examples(source: str, folder: Path | str, split: str) -> list[Example]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepairWarning)
         parses = _parses(source, Path(folder), split)
-        return [_example(parse, source) for parse in parses if parse.source is not None]
+        examples = [_example(parse, source) for parse in parses if parse.source is not None]
+        if split == "train" and _is_scidtb(source, Path(folder)):
+            examples = _with_others(examples, read_scidtb(folder, split, annotator="all"))
+        return examples
+
+
+def _is_scidtb(source: str, folder: Path) -> bool:
+    """Tell SciDTB as distributed from the Chinese one, as the DISRPT shared tasks have it."""
+    return source == "scidtb" and not folder.name.startswith("zho.")
+
+
+def _with_others(examples: Sequence[Example], parses: Iterable[Parse]) -> list[Example]:
+    """Add what other annotators found, where they had the same EDUs."""
+    found: defaultdict[str, list[Parse]] = defaultdict(list)
+    for parse in parses:
+        found[document_name(parse.id)].append(parse)
+    return [
+        replace(
+            example,
+            others=tuple(
+                parse.dependencies
+                for parse in found[document_name(example.id)]
+                if parse.id != example.id and parse.dependencies.n_edus == example.n_edus
+            ),
+        )
+        for example in examples
+    ]
 
 
 def _parses(source: str, folder: Path, split: str) -> Iterable[Parse]:
@@ -128,9 +157,9 @@ def _parses(source: str, folder: Path, split: str) -> Iterable[Parse]:
         return read_gcdt(folder, split)
     if source == "umuc":
         return read_umuc(folder, split)
-    if folder.name.startswith("zho."):  # the Chinese SciDTB, as the DISRPT shared tasks have it
-        return read_disrpt(folder, split)
-    return read_scidtb(folder, split)
+    if _is_scidtb(source, folder):
+        return read_scidtb(folder, split)
+    return read_disrpt(folder, split)
 
 
 def _example(parse: Parse, source: str) -> Example:

@@ -220,7 +220,7 @@ class TreeScorer(nn.Module):
 
 
 class ArcScorer(nn.Module):
-    """Biaffine scores of heads for dependents, and of relations for arcs."""
+    """Biaffine scores of heads for dependents and, where it knows any, of relations for arcs."""
 
     def __init__(self, sizes: Sizes, n_relations: int, n_sources: int, dropout: float) -> None:
         super().__init__()
@@ -230,9 +230,10 @@ class ArcScorer(nn.Module):
         self.product = nn.Parameter(torch.zeros(sizes.arc, sizes.arc))
         self.head_bias = nn.Linear(sizes.arc, 1)
         self.distance = nn.Embedding(n_sources * N_DISTANCES, 1)
-        self.relation_parts = nn.Linear(2 * sizes.edu, sizes.label)
-        self.relation_distance = nn.Embedding(N_DISTANCES, sizes.label)
-        self.relations = nn.Linear(sizes.label, n_relations)
+        if n_relations:
+            self.relation_parts = nn.Linear(2 * sizes.edu, sizes.label)
+            self.relation_distance = nn.Embedding(N_DISTANCES, sizes.label)
+            self.relations = nn.Linear(sizes.label, n_relations)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, edus: Tensor, units: Units, source: int) -> Tensor:
@@ -253,6 +254,21 @@ class ArcScorer(nn.Module):
         z = self.dropout(torch.relu(z + self.relation_distance(buckets)))
         out: Tensor = self.relations(z)
         return out
+
+
+class Dependencies(nn.Module):
+    """EDU vectors, arcs and relations of SciDTB: nothing of it but the encoder serves trees, too.
+
+    Abstracts are short, all of one kind, and annotated by other rules: vectors of their own are
+    worth a point.
+    """
+
+    def __init__(
+        self, width: int, sizes: Sizes, n_relations: int, n_sources: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.edus = EduEncoder(width, sizes, n_sources, dropout)
+        self.arcs = ArcScorer(sizes, n_relations, n_sources, dropout)
 
 
 class Marker(nn.Module):
@@ -348,11 +364,18 @@ class Network(nn.Module):
         self.marker = Marker(width, sizes, count, dropout)
         self.edus = EduEncoder(width, sizes, count, dropout)
         self.trees = TreeScorer(sizes, len(inventory.joins), count, dropout)
-        self.arcs = ArcScorer(sizes, len(inventory.arc_relations), count, dropout)
+        self.arcs = ArcScorer(sizes, 0, count, dropout)
+        self.scidtb = Dependencies(width, sizes, len(inventory.arc_relations), count, dropout)
+        self._scidtb = inventory.sources.index("scidtb")
         self.syntax = Syntax(width, sizes, len(inventory.tags), len(inventory.deprels), dropout)
         self.markers = nn.Linear(width, len(inventory.markers) + 1)
         if inventory.unspaced:
             self.words = nn.Linear(width, 1)
+
+    def readers(self, source: int) -> tuple[EduEncoder, ArcScorer]:
+        """Return what makes EDU vectors and scores of heads for a corpus."""
+        part = self.scidtb if source == self._scidtb else self
+        return part.edus, part.arcs
 
     def states(
         self,

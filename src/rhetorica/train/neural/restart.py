@@ -58,6 +58,10 @@ def read_model(folder: Path, inventory: Inventory, own: Mapping[str, Tensor]) ->
             "--start to begin with the pretrained encoder"
         )
     found = {name: torch.from_numpy(a.astype(np.float32)) for name, a in state.arrays.items()}
+    if not any(name.startswith("scidtb.") for name in found):
+        # A model in which abstracts have no vectors of their own: they begin with those of all.
+        shared = [name for name in found if name.startswith(("edus.", "arcs."))]
+        found |= {f"scidtb.{name}": found[name] for name in shared}
     for name, value in encoder_weights(folder / settings["encoder"]).items():
         if name == "places":  # only the rows that a window can reach are in a model
             offset = int(settings.get("shape", {}).get("offset", 0))

@@ -135,12 +135,13 @@ def evaluate_arcs(trainer: Learner, network: Network, known: Sequence[Read]) -> 
     network.eval()
     right = Counter[str]()
     source = trainer.inventory.sources.index("scidtb")
+    vectors, scorer = network.readers(source)
     for reading, states in known:
         example = reading.example
-        edus = network.edus(states, reading.units, source)
-        heads = network.arcs(edus, reading.units, source).argmax(1) - 1
+        edus = vectors(states, reading.units, source)
+        heads = scorer(edus, reading.units, source).argmax(1) - 1
         arcs = torch.stack([torch.arange(len(heads)), heads.clamp(min=0)], 1)
-        best = network.arcs.relation_logits(edus, reading.units, arcs).argmax(1).tolist()
+        best = scorer.relation_logits(edus, reading.units, arcs).argmax(1).tolist()
         gold = example.dependencies
         for dependent, head in enumerate(heads.tolist()):
             right["arcs"] += 1

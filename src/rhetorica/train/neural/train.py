@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from rhetorica.decode import inside_outside
@@ -53,7 +53,7 @@ from rhetorica.train.neural.resize import (
     shape_of,
 )
 from rhetorica.train.neural.restart import read_inventory, read_model
-from rhetorica.train.neural.scores import evaluate_dev, read_dev
+from rhetorica.train.neural.scores import Read, evaluate_dev, read_dev
 from rhetorica.train.neural.silver import choose, label, silver_examples
 from rhetorica.train.neural.teach import Lessons
 from rhetorica.train.treebank import left_out
@@ -62,6 +62,8 @@ from rhetorica.trees import Label
 REPORT_EVERY = 50
 SAVE_EVERY = 900.0
 """Seconds between checkpoints inside an epoch."""
+ARC_PACK = 8
+"""How many abstracts are read in a step where they alone are learned from."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class Settings:
     head_minutes: float = 0.0
     late_head_rate: float = 1e-3
     late_marks: bool = True
-    arc_epochs: int = 20
+    arc_epochs: int = 4
     keep_start: float = 0.5
 
 
@@ -198,6 +200,7 @@ class Trainer:
         self.n_steps = n_steps
         self.step = 0
         self.seconds = 0.0
+        self.average = settings.average
         self._set_optimizer(self._groups())
         self.averaged = copy.deepcopy(network).eval()
         self.class_of = torch.tensor(inventory.join_classes)
@@ -235,11 +238,16 @@ class Trainer:
     def freeze_encoder(self) -> None:
         """Go on from the averaged weights, with the heads alone."""
         network = self.network
-        network.load_state_dict(self.averaged.state_dict())
         marker = (network.marker,) if self.settings.late_marks else ()
         parts = (*marker, network.edus, network.trees, network.arcs, network.syntax)
+        self.learn_only(parts, average=self.settings.average)
+
+    def learn_only(self, parts: Iterable[nn.Module], *, average: float) -> None:
+        """Go on from the averaged weights, with some heads alone."""
+        self.network.load_state_dict(self.averaged.state_dict())
         heads = [parameter for part in parts for parameter in part.parameters()]
         self._set_optimizer([{"params": heads, "lr": self.settings.late_head_rate}])
+        self.average = average
 
     def _groups(self) -> list[dict[str, Any]]:
         """Return what learns at which rate: the heads, and each layer of the encoder."""
@@ -289,7 +297,7 @@ class Trainer:
         marks = torch.from_numpy(reading.marks)
         total = functional.cross_entropy(logits, marks, ignore_index=-1, reduction="sum")
         found["mark"] = self.settings.mark_weight * total / example.n_edus
-        edus = network.edus(states, reading.units, source)
+        edus = network.readers(source)[0](states, reading.units, source)
         if example.tree and example.n_edus > 1:
             found |= self._tree_losses(edus, reading, source)
         found["arc"] = self.settings.arc_weight * self._arc_loss(edus, reading, source)
@@ -414,19 +422,21 @@ class Trainer:
         return functional.cross_entropy(rows, torch.tensor(heads))
 
     def _arc_loss(self, edus: Tensor, reading: Reading, source: int) -> Tensor:
-        tree = reading.example.dependencies
-        scores = self.network.arcs(edus, reading.units, source)
-        loss = functional.cross_entropy(scores, torch.tensor(tree.heads) + 1)
-        if reading.example.source != "scidtb":
+        """Return the loss of heads; for SciDTB, whose relations count too, not as a side task."""
+        example, index = reading.example, self.index["arcs"]
+        scorer = self.network.readers(source)[1]
+        scores = scorer(edus, reading.units, source)
+        trees = (example.dependencies, *example.others)
+        heads = [functional.cross_entropy(scores, torch.tensor(t.heads) + 1) for t in trees]
+        loss = torch.stack(heads).mean()
+        if example.source != "scidtb":
             return loss
-        known = [
-            (dependent, head, self.index["arcs"][relation])
-            for head, dependent, relation in tree.arcs()
-            if head >= 0 and relation in self.index["arcs"]
-        ]
-        rows = torch.tensor(known)
-        logits = self.network.arcs.relation_logits(edus, reading.units, rows[:, :2])
-        return (loss + functional.cross_entropy(logits, rows[:, 2])) / self.settings.arc_weight
+        for tree in trees:
+            known = [(d, h, index[r]) for h, d, r in tree.arcs() if h >= 0 and r in index]
+            rows = torch.tensor(known)
+            logits = scorer.relation_logits(edus, reading.units, rows[:, :2])
+            loss = loss + functional.cross_entropy(logits, rows[:, 2]) / len(trees)
+        return loss / self.settings.arc_weight
 
     def update(
         self,
@@ -453,7 +463,7 @@ class Trainer:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.step += 1
-        decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
+        decay = min(self.average, (1 + self.step) / (10 + self.step))
         with torch.no_grad():
             pairs = zip(self.averaged.parameters(), self.network.parameters(), strict=True)
             learning = [(mean, value) for mean, value in pairs if value.requires_grad]
@@ -537,7 +547,8 @@ def initial_distances(trainer: Trainer, examples: Sequence[Example]) -> None:
                 arcs[buckets[dependent, head]] += 1
     values = torch.from_numpy(np.log(arcs / pairs)).float()
     for network in (trainer.network, trainer.averaged):
-        network.arcs.distance.weight.data.copy_(values[:, None])
+        for arcs in (network.arcs, network.scidtb.arcs):
+            arcs.distance.weight.data.copy_(values[:, None])
 
 
 @dataclass(frozen=True)
@@ -650,8 +661,7 @@ def train(
         trainer.start_from(final)
     else:
         _train_all(trainer, plan, dev, checkpoint, tell)
-        if settings.head_epochs:
-            _train_heads(trainer, examples, dev, tell)
+        _train_heads(trainer, examples, dev, tell)
         if start is not None and other is None and settings.keep_start:
             trainer.mix_with(Path(start), settings.keep_start)
         trainer.save(final)
@@ -779,7 +789,7 @@ def _train_heads(
     The encoder takes most of the time of an epoch, but the heads, which begin from nothing, need
     more of them.
     """
-    settings = replace(trainer.settings, scidtb_share=1.0)
+    settings = trainer.settings
     # Automatic text teaches the heads only where somebody has said what its trees are.
     examples = [example for example in examples if example.soft is None or example.lessons]
     settings = replace(settings, silver_share=1.0, silver_epochs=settings.head_epochs)
@@ -787,6 +797,8 @@ def _train_heads(
     random.Random(f"{settings.seed}-silver").shuffle(silver)
     some = silver[: round(settings.head_silver_share * len(silver))]
     examples = [example for example in examples if example.soft is None] + some
+    if not settings.head_epochs:
+        examples = [example for example in examples if example.source == "scidtb"]
     known: dict[str, tuple[Reading, Tensor]] = {}
     rng = random.Random(f"{settings.seed}-states")
     with torch.no_grad():
@@ -797,6 +809,24 @@ def _train_heads(
     shown = read_dev(trainer, dev)
     tell(Event("states", note=f"of {len(known)} documents"))
     tell(Event("dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+    if settings.head_epochs:
+        _run_heads_often(trainer, settings, examples, known, shown, tell)
+    arcs = [pair for name, pair in known.items() if name.startswith("scidtb/")]
+    if arcs and settings.arc_epochs:
+        train_dependencies(trainer, arcs, tell)
+    tell(Event("heads, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+
+
+def _run_heads_often(
+    trainer: Trainer,
+    settings: Settings,
+    examples: Sequence[Example],
+    known: Mapping[str, tuple[Reading, Tensor]],
+    shown: Mapping[str, Sequence[Read]],
+    tell: Tell,
+) -> None:
+    """Train the heads as often as the settings say, and keep the mean, or a point before it."""
+    examples = [example for example in examples if example.source != "scidtb"]  # has a stage
     begin = copy.deepcopy(trainer.averaged.state_dict())
     total = {name: torch.zeros_like(value) for name, value in begin.items()}
     for number in range(settings.head_runs):
@@ -809,10 +839,6 @@ def _train_heads(
     for name, before in begin.items():
         total[name].lerp_(before, 1 - settings.head_share)
     trainer.averaged.load_state_dict(total)
-    arcs = [pair for name, pair in known.items() if name.startswith("scidtb/")]
-    if arcs and settings.arc_epochs:
-        polish_arcs(trainer, arcs, tell)
-    tell(Event("heads, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
 
 
 def _run_heads(
@@ -848,40 +874,24 @@ def _run_heads(
             counts.clear()
 
 
-def polish_arcs(trainer: Trainer, known: Sequence[tuple[Reading, Tensor]], tell: Tell) -> None:
-    """Train the relations of SciDTB's arcs on, over EDU vectors that stay as they are.
-
-    Few arcs are read in the other stages, and nothing else depends on these weights.
-    """
-    network, source = trainer.averaged, trainer.inventory.sources.index("scidtb")
-    rows: list[tuple[Reading, Tensor, Tensor]] = []
-    with torch.no_grad():
-        for reading, states in known:
-            tree, index = reading.example.dependencies, trainer.index["arcs"]
-            arcs = [(d, h, index[r]) for h, d, r in tree.arcs() if h >= 0 and r in index]
-            edus = network.edus(states.float(), reading.units, source)
-            rows.append((reading, edus, torch.tensor(arcs)))
-    arcs = network.arcs
-    parts = (arcs.relation_parts, arcs.relation_distance, arcs.relations)
-    parameters = [parameter for part in parts for parameter in part.parameters()]
-    optimizer = torch.optim.AdamW(parameters, trainer.settings.late_head_rate, weight_decay=0.05)
-    rng = random.Random(f"{trainer.settings.seed}-arcs")
-    packs = trainer.settings.arc_epochs * -(-len(rows) // 8)
-    arcs.train()
+def train_dependencies(
+    trainer: Trainer, known: Sequence[tuple[Reading, Tensor]], tell: Tell
+) -> None:
+    """Train the vectors, arcs and relations of SciDTB on, which nothing else depends on."""
+    settings = trainer.settings
+    trainer.learn_only([trainer.network.scidtb], average=0.99)
+    packs = settings.arc_epochs * -(-len(known) // ARC_PACK)
+    rng = random.Random(f"{settings.seed}-arcs")
+    order: list[tuple[Reading, Tensor]] = []
+    parts: Mapping[str, float] = {}
     for done in range(packs):
-        for group in optimizer.param_groups:
-            group["lr"] = trainer.settings.late_head_rate * (1 - done / packs)
-        pack = rng.sample(rows, min(8, len(rows)))
-        losses = [
-            functional.cross_entropy(arcs.relation_logits(e, r.units, a[:, :2]), a[:, 2])
-            for r, e, a in pack
-            if len(a)
-        ]
-        torch.stack(losses).mean().backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    network.eval()
-    tell(Event("relations of arcs", note=f"loss {torch.stack(losses).mean().item():.3f}"))
+        order = order or rng.sample(known, len(known))
+        torch.manual_seed(1_000_000 * settings.seed + 750_000 + done)
+        pack, order = order[:ARC_PACK], order[ARC_PACK:]
+        readings = [disturb(reading, rng) for reading, _ in pack]
+        factor = min((done + 1) / 20, 1.0, max(0.02, (1 - done / packs) / 0.7))
+        parts = trainer.update(readings, [states.float() for _, states in pack], factor)
+    tell(Event("dependencies", note=f"loss {_shown(parts, 3)}"))
 
 
 def _shown(values: Mapping[str, float], digits: int) -> str:
