@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import cast
@@ -17,7 +19,7 @@ from rhetorica import Document, Span, Token, load
 from rhetorica.decode import spanning_tree
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.parsers.neural import NeuralParser, network, windows
-from rhetorica.parsers.neural.decode import EXACT, decode, decode_kbest
+from rhetorica.parsers.neural.decode import EXACT, GAIN, LEAST, decode, decode_kbest
 from rhetorica.parsers.neural.network import KEPT, Config, Encoder, Network
 from rhetorica.parsers.neural.parser import spans_between
 from rhetorica.parsers.neural.syntax import NeuralSyntax, parse_words, relation_scores
@@ -167,24 +169,44 @@ def all_trees(start: int, end: int) -> Iterator[tuple[tuple[int, int, int], ...]
                 yield ((start, split, end), *left, *right)
 
 
+def sure(joins: np.ndarray) -> np.ndarray:
+    """Give all joins the same label."""
+    return np.ones((len(joins), 1), dtype=np.float32)
+
+
 class TestDecode:
     @pytest.mark.parametrize("n_edus", range(1, 7))
     def test_minimum_bayes_risk_equals_brute_force(self, n_edus: int) -> None:
         rng = np.random.default_rng(n_edus)
         scores = rng.normal(size=(n_edus + 1,) * 3).astype(np.float32) * 2
+        shares = rng.dirichlet(np.full(3, 0.5), size=(n_edus + 1,) * 3).astype(np.float32)
         trees = list(all_trees(0, n_edus))
         weights = np.array([np.exp(sum(float(scores[join]) for join in tree)) for tree in trees])
         weights /= weights.sum()
-        posterior: dict[tuple[int, int], float] = {}
+        posterior: Counter[tuple[int, int]] = Counter()
+        each: Counter[tuple[int, int, int]] = Counter()
         for tree, weight in zip(trees, weights, strict=True):
-            for start, _, end in tree:
-                posterior[start, end] = posterior.get((start, end), 0.0) + weight
-        expected = [sum(posterior[i, j] for i, _, j in tree) for tree in trees]
-        found = decode(n_edus, lambda places: scores)
-        got = sum(posterior[join.start, join.end] for join in found)
-        assert got == pytest.approx(max(expected, default=0.0))
+            each.update(dict.fromkeys(tree, weight))
+            posterior.update({(start, end): weight for start, _, end in tree})
+        class_of = np.array([0, 1, 1])
+        found, labels = decode(
+            n_edus, lambda places: scores, lambda joins: shares[*joins.T], class_of
+        )
         for join in found:
             assert join.probability == pytest.approx(posterior[join.start, join.end], abs=1e-5)
+        worth: dict[tuple[int, int], float] = {}
+        for (start, end), row in labels.items():
+            ways = [(start, split, end) for split in range(start + 1, end)]
+            likely = [way for way in ways if each[way] >= LEAST]
+            if likely:  # otherwise only the best tree without labels has the range
+                mixed = sum(each[way] * shares[way] for way in likely)
+                assert row == pytest.approx(mixed / mixed.sum(), abs=1e-4)
+            best = max(row[0], row[1] + row[2])
+            worth[start, end] = posterior[start, end] * best**GAIN
+        known = [tree for tree in trees if all((i, j) in worth for i, _, j in tree)]
+        expected = [sum(worth[i, j] for i, _, j in tree) for tree in known]
+        got = sum(worth[join.start, join.end] for join in found)
+        assert got == pytest.approx(max(expected), abs=1e-5)
 
     def test_kbest_are_the_most_probable(self) -> None:
         scores = np.random.default_rng(0).normal(size=(6, 6, 6)).astype(np.float32)
@@ -205,7 +227,7 @@ class TestDecode:
             asked.append(len(places) - 1)
             return rng.normal(size=(len(places),) * 3).astype(np.float32)
 
-        joins = decode(n_edus, score, levels, exact=exact)
+        joins, _ = decode(n_edus, score, sure, np.zeros(1, np.int64), levels, exact=exact)
         assert len(joins) == max(0, n_edus - 1)
         assert all(size <= exact for size in asked)
         todo = [(0, n_edus)] if n_edus > 1 else []
@@ -216,7 +238,10 @@ class TestDecode:
     def test_a_long_document_keeps_its_paragraphs(self) -> None:
         n_edus = EXACT + 100
         paragraphs = np.arange(0, n_edus, 20)
-        joins = decode(n_edus, lambda p: np.zeros((len(p),) * 3, np.float32), [paragraphs])
+        even = partial(np.zeros, dtype=np.float32)
+        joins, _ = decode(
+            n_edus, lambda p: even((len(p),) * 3), sure, np.zeros(1, np.int64), [paragraphs]
+        )
         ranges = {(join.start, join.end) for join in joins}
         assert all((int(p), min(int(p) + 20, n_edus)) in ranges for p in paragraphs)
 
@@ -329,7 +354,9 @@ class TestHeads:
     def test_probabilities_add_up(self, fake: Network) -> None:
         some = units(6)
         edus = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32)
-        assert fake.spans(edus, some).labels([(0, 1, 6), (1, 3, 6)]).sum(1) == pytest.approx(1)
+        assert fake.spans(edus, some).labels(np.array([(0, 1, 6), (1, 3, 6)])).sum(
+            1
+        ) == pytest.approx(1)
         heads = np.exp(fake.arcs(edus, some, 2))
         assert heads.sum(1) == pytest.approx(1)
         assert np.diagonal(heads[:, 1:]).max() < 1e-6
@@ -517,7 +544,7 @@ def test_numpy_heads_equal_torch(tmp_path: Path) -> None:
         chart = theirs.trees.chart(edus, some).numpy()
         assert spans.splits(np.arange(12))[inside] == pytest.approx(chart[inside], abs=1e-4)
         labels = theirs.trees.label_logits(edus, some, torch.tensor(joins), 0).softmax(1)
-        assert spans.labels(joins) == pytest.approx(labels.numpy(), abs=1e-5)
+        assert spans.labels(np.array(joins)) == pytest.approx(labels.numpy(), abs=1e-5)
         heads = theirs.arcs(edus, some, 0).softmax(1).numpy()
         assert np.exp(ours.arcs(mine, some, 0)) == pytest.approx(heads, abs=1e-5)
         # SciDTB has vectors and arcs of its own.

@@ -1,10 +1,12 @@
 """Scores -> a labelled tree: minimum Bayes risk, exact for as many EDUs as a chart can hold.
 
 Up to `EXACT` EDUs every binary tree is in the running: inside-outside gives the probability of each
-range, and the tree with the most expected correct ranges is chosen (Goodman 1996). Longer documents
-are parsed in stages: what is inside a paragraph (or a sentence, where the paragraph is too long),
-then a tree over the paragraphs, where there are too many of them in blocks of `BLOCK`. Each stage
-is exact, and scored by the same network; only trees that cross a stage's borders are out of reach.
+join, and the tree is chosen whose labelled ranges are expected to be right most often (Goodman
+1996). What a range is called is a matter of all ways to split it, each as much as it is probable.
+Longer documents are parsed in stages: what is inside a paragraph (or a sentence, where the
+paragraph is too long), then a tree over the paragraphs, where there are too many of them in blocks
+of `BLOCK`. Each stage is exact, and scored by the same network; only trees that cross a stage's
+borders are out of reach.
 """
 
 from __future__ import annotations
@@ -21,9 +23,17 @@ from rhetorica.decode import cky_kbest, inside_outside, mbr_cky, pack_splits, sp
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 SplitScorer: TypeAlias = Callable[[Ints], Floats]
+Labeller: TypeAlias = Callable[[Ints], Floats]
+"""Joins, rows (start, split, end) -> the probabilities of their labels, (joins, labels)."""
+Labels: TypeAlias = dict[tuple[int, int], Floats]
+"""The probabilities of labels by range (start, end)."""
 
 EXACT = 256
 BLOCK = 64
+LEAST = 0.01
+"""Joins less probable than this have no say in what a range is called."""
+GAIN = 0.25
+"""How much a sure label speaks for a range (docs/neural.md has the figures)."""
 
 
 class ScoredJoin(NamedTuple):
@@ -36,30 +46,61 @@ class ScoredJoin(NamedTuple):
 
 
 def decode(
-    n_edus: int, score: SplitScorer, levels: Sequence[Ints] = (), *, exact: int = EXACT
-) -> list[ScoredJoin]:
-    """Return the joins of the best tree, in preorder.
-
-    ``score(places)`` gives the scores of joins between places; ``levels`` are the EDUs at which
-    larger units begin, largest first (paragraphs, then sentences).
-
-    >>> right = lambda places: np.zeros((len(places),) * 3, np.float32)
-    >>> [join[:3] for join in decode(2, right)]
-    [(0, 1, 2)]
-    """
-    joins: list[ScoredJoin] = []
-    for places in _stages(np.arange(n_edus + 1), list(levels), exact):
-        joins += _exact(places, score)
-    return sorted(joins, key=lambda join: (join.start, -join.end))
-
-
-def posteriors(
     n_edus: int,
     score: SplitScorer,
+    label: Labeller,
+    class_of: Ints,
     levels: Sequence[Ints] = (),
     *,
     exact: int = EXACT,
-    least: float = 0.01,
+) -> tuple[list[ScoredJoin], Labels]:
+    """Return the joins of the best tree, in preorder, and the labels of all likely ranges.
+
+    ``score(places)`` gives the scores of joins between places; ``label`` the probabilities of
+    labels, whose classes are ``class_of``; ``levels`` are the EDUs at which larger units begin,
+    largest first (paragraphs, then sentences).
+
+    >>> even = lambda places: np.zeros((len(places),) * 3, np.float32)
+    >>> sure = lambda joins: np.ones((len(joins), 1), np.float32)
+    >>> [join[:3] for join in decode(2, even, sure, np.zeros(1, np.int64))[0]]
+    [(0, 1, 2)]
+    """
+    by_class = np.eye(int(class_of.max()) + 1, dtype=np.float32)[class_of]
+    joins: list[ScoredJoin] = []
+    known: Labels = {}
+    for places in _stages(np.arange(n_edus + 1), list(levels), exact):
+        spans, found = _likely(places, score)
+        if not found:
+            continue
+        ranges, labels = label_ranges(found, label)
+        start, end = np.searchsorted(places, ranges).T
+        # Of a range that is not likely nobody knows the label; there are trees without any.
+        weights = np.full_like(spans, -len(places))
+        weights[start, end] = spans[start, end] * (labels @ by_class).max(axis=1) ** GAIN
+        joins += [
+            ScoredJoin(int(places[i]), int(places[k]), int(places[j]), min(1.0, float(spans[i, j])))
+            for i, k, j in mbr_cky(weights).joins
+        ]
+        known |= zip(map(tuple, ranges.tolist()), labels, strict=True)
+    return sorted(joins, key=lambda join: (join.start, -join.end)), known
+
+
+def label_ranges(found: Sequence[ScoredJoin], label: Labeller) -> tuple[Ints, Floats]:
+    """Return the ranges (start, end) of joins, each once, and the probabilities of their labels.
+
+    All ways to split a range say together what it is called, each as much as it is probable.
+    """
+    joins = np.array([join[:3] for join in found], dtype=np.int64)
+    shares = np.array([[join.probability] for join in found], dtype=np.float32)
+    ranges, owner = np.unique(joins[:, ::2], axis=0, return_inverse=True)
+    order = np.argsort(owner, kind="stable")
+    firsts = np.flatnonzero(np.diff(owner[order], prepend=-1))
+    labels: Floats = np.add.reduceat((shares * label(joins))[order], firsts, axis=0)
+    return ranges, labels / labels.sum(axis=1, keepdims=True)
+
+
+def posteriors(
+    n_edus: int, score: SplitScorer, levels: Sequence[Ints] = (), *, exact: int = EXACT
 ) -> list[ScoredJoin]:
     """Return the joins that have at least some probability, each with its own.
 
@@ -67,7 +108,7 @@ def posteriors(
     """
     joins: list[ScoredJoin] = []
     for places in _stages(np.arange(n_edus + 1), list(levels), exact):
-        joins += _likely(places, score, least)
+        joins += _likely(places, score)[1]
     return joins
 
 
@@ -94,31 +135,24 @@ def _cuts(places: Ints, levels: list[Ints], exact: int) -> tuple[Ints, list[Ints
     return places[chosen], []
 
 
-def _exact(places: Ints, score: SplitScorer) -> list[ScoredJoin]:
-    if len(places) < 3:
-        return []
-    _, spans, _ = inside_outside(pack_splits(score(places)))
-    return [
-        ScoredJoin(int(places[i]), int(places[k]), int(places[j]), min(1.0, float(spans[i, j])))
-        for i, k, j in mbr_cky(spans).joins
-    ]
-
-
-def _likely(places: Ints, score: SplitScorer, least: float) -> list[ScoredJoin]:
+def _likely(places: Ints, score: SplitScorer) -> tuple[npt.NDArray[np.float64], list[ScoredJoin]]:
+    """Return the probabilities of all ranges, and the joins that have at least some."""
     n = len(places) - 1
     if n < 2:
-        return []
+        return np.zeros((n + 1, n + 1)), []
     _, spans, packed = inside_outside(pack_splits(score(places)))
-    # The joins of the best tree are among them, however unlikely each is.
+    # The joins of the tree with the most expected ranges are among them, however unlikely each is.
     kept = {(i, k, j) for i, k, j in mbr_cky(spans).joins}
     for width in range(2, n + 1):
-        for start, split in np.argwhere(split_block(packed, n, width) >= least).tolist():
+        for start, split in np.argwhere(split_block(packed, n, width) >= LEAST).tolist():
             kept.add((start, start + 1 + split, start + width))
     found: list[ScoredJoin] = []
     for i, k, j in sorted(kept):
         share = float(split_block(packed, n, j - i)[i, k - i - 1])
+        # No more than 0 is left of a join by rounding; it has a label all the same.
+        share = max(share, 1e-6)
         found.append(ScoredJoin(int(places[i]), int(places[k]), int(places[j]), share))
-    return found
+    return spans, found
 
 
 def decode_kbest(n_edus: int, score: SplitScorer, k: int) -> list[tuple[list[ScoredJoin], float]]:

@@ -446,10 +446,10 @@ class Spans:
             scores[:s, s, s + 1 :] = here / self._config.split_temperature
         return scores
 
-    def labels(self, joins: Sequence[tuple[int, int, int]], source: int = 0) -> Floats:
-        """Return label probabilities (joins, labels) of joins (start, split, end)."""
+    def labels(self, joins: Ints, source: int = 0) -> Floats:
+        """Return label probabilities (joins, labels) of joins, rows (start, split, end)."""
         w = self._weights
-        start, split, end = np.array(joins, dtype=np.int64).reshape(-1, 3).T
+        start, split, end = joins.T
         count = len(start)
         h = self._vectors(
             "trees.label_spans",

@@ -23,7 +23,14 @@ from rhetorica.languages import check_language, settle
 from rhetorica.learn.calibration import calibrated
 from rhetorica.models.store import State, Stored
 from rhetorica.parsers.neural.connectives import Connectives
-from rhetorica.parsers.neural.decode import EXACT, ScoredJoin, decode, decode_kbest, posteriors
+from rhetorica.parsers.neural.decode import (
+    EXACT,
+    Labels,
+    ScoredJoin,
+    decode,
+    decode_kbest,
+    posteriors,
+)
 from rhetorica.parsers.neural.network import Floats, Network, Spans
 from rhetorica.parsers.neural.units import Units
 from rhetorica.parsers.neural.wordpiece import Pieces
@@ -89,15 +96,9 @@ class NeuralParser(Stored):
         spans = self.network.spans(self.network.edus(states, units, self._source), units)
         del states  # 3 kB a piece
         found = posteriors(count, spans.splits, _levels(units))
-        shares = np.concatenate(
-            [
-                spans.labels([join[:3] for join in found[at : at + _LABELLED_AT_ONCE]])
-                for at in range(0, len(found), _LABELLED_AT_ONCE)
-            ]
-        )
         joins = np.array([join[:3] for join in found], dtype=np.int64)
         weights = np.array([[join.probability] for join in found])
-        return Ballot(Votes.of(joins, weights * shares), labels)
+        return Ballot(Votes.of(joins, weights * _labels(spans, joins)), labels)
 
     def arc_ballot(self, doc: Document) -> ArcBallot:
         """Return the probabilities of all arcs of a document, and of their relations."""
@@ -247,11 +248,17 @@ class NeuralParser(Stored):
     def _parse_tree(
         self, doc: Document, units: Units, edus: Floats, boundaries: tuple[float, ...], kbest: int
     ) -> Parse:
+        config = self.network.config
         spans = self.network.spans(edus, units)
-        joins = decode(len(units), spans.splits, _levels(units))
-        labels = [Label(*label) for label in self.network.config.joins]
-        said = Connectives(doc, labels)
-        tree, nuclearities, relations, likely = self._label(joins, spans, said, len(units), kbest)
+        said = Connectives(doc, [Label(*label) for label in config.joins])
+
+        def label(joins: npt.NDArray[np.int64]) -> Floats:
+            return said.weigh(_labels(spans, joins), joins.tolist())
+
+        joins, labels = decode(
+            len(units), spans.splits, label, np.array(config.join_classes), _levels(units)
+        )
+        tree, nuclearities, relations, likely = self._label(joins, labels, len(units), kbest)
         sure = self._scaled("relations", relations)
         heads, arcs = self._arc_scores(tree, relations, units, edus)
         scores = Scores(
@@ -264,9 +271,12 @@ class NeuralParser(Stored):
             _agreeing(likely, tree, relations, sure),
         )
         others = decode_kbest(len(units), spans.splits, kbest) if kbest > 1 else []
+        rare = {join[:3] for found, _ in others for join in found if join[::2][:2] not in labels}
+        if rare:
+            rows = np.array(sorted(rare))
+            labels |= zip(map(tuple, rows[:, ::2].tolist()), label(rows), strict=True)
         candidates = tuple(
-            Candidate(self._label(found, spans, said, len(units))[0], score)
-            for found, score in others
+            Candidate(self._label(found, labels, len(units))[0], score) for found, score in others
         )
         return Parse(doc, tree, scores, candidates, self._provenance)
 
@@ -276,39 +286,35 @@ class NeuralParser(Stored):
         return tuple(calibrated(probabilities, *scale) if scale else probabilities)
 
     def _label(
-        self,
-        joins: Sequence[ScoredJoin],
-        spans: Spans,
-        said: Connectives,
-        n_edus: int,
-        kbest: int = 1,
+        self, joins: Sequence[ScoredJoin], labels: Labels, n_edus: int, kbest: int = 1
     ) -> tuple[RSTTree, tuple[float, ...], tuple[float, ...], tuple[tuple[Likely, ...], ...]]:
         """Return the labelled tree, and the probabilities of nuclearities and relations.
 
         With ``kbest`` above 1 also the likeliest labels of each join.
         """
         config = self.network.config
-        found: list[Join] = []
+        if not joins:
+            return RSTTree(n_edus), (), (), ()
         nuclearities: list[float] = []
         relations: list[float] = []
         likely: list[tuple[Likely, ...]] = []
         class_of = np.array(config.join_classes)
         by_class = np.eye(int(class_of.max()) + 1, dtype=np.float32)[class_of]
         kinds, names = np.array(config.joins).T
-        for at in range(0, len(joins), _LABELLED_AT_ONCE):
-            part = joins[at : at + _LABELLED_AT_ONCE]
-            p = said.weigh(spans.labels([join[:3] for join in part]), part)
-            # The most probable class first, then the best of its relations.
-            inside = class_of == (p @ by_class).argmax(axis=1)[:, None]
-            best = np.where(inside, p, -1.0).argmax(axis=1)
-            for join, row, label in zip(part, p, best.tolist(), strict=True):
-                found.append(Join(*join[:3], *config.joins[label]))
-                nuclearities.append(float(row[kinds == kinds[label]].sum()))
-                relations.append(float(row[names == names[label]].sum()))
-                if kbest > 1:
-                    first = np.argsort(-row)[:_LIKELY].tolist()
-                    chosen = [(*config.joins[i], float(row[i])) for i in first]
-                    likely.append(tuple(Likely(kind, name, share) for kind, name, share in chosen))
+        p = np.array([labels[join.start, join.end] for join in joins])
+        # The most probable class first, then the best of its relations.
+        inside = class_of == (p @ by_class).argmax(axis=1)[:, None]
+        best = np.where(inside, p, -1.0).argmax(axis=1).tolist()
+        for row, label in zip(p, best, strict=True):
+            nuclearities.append(float(row[kinds == kinds[label]].sum()))
+            relations.append(float(row[names == names[label]].sum()))
+            if kbest > 1:
+                first = np.argsort(-row)[:_LIKELY].tolist()
+                chosen = [(*config.joins[i], float(row[i])) for i in first]
+                likely.append(tuple(Likely(kind, name, share) for kind, name, share in chosen))
+        found = (
+            Join(*join[:3], *config.joins[label]) for join, label in zip(joins, best, strict=True)
+        )
         tree = RSTTree(n_edus, tuple(found))
         return tree, tuple(nuclearities), tuple(relations), tuple(likely)
 
@@ -374,6 +380,12 @@ def _agreeing(
         ]
         found.append(tuple(sorted(changed, key=lambda one: -one.probability)))
     return tuple(found)
+
+
+def _labels(spans: Spans, joins: npt.NDArray[np.int64]) -> Floats:
+    """Return the probabilities of the labels of joins; a part of them at a time saves memory."""
+    parts = range(0, len(joins), _LABELLED_AT_ONCE)
+    return np.concatenate([spans.labels(joins[at : at + _LABELLED_AT_ONCE]) for at in parts])
 
 
 def _projective(table: Floats) -> npt.NDArray[np.int64]:
