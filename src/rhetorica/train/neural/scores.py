@@ -12,10 +12,11 @@ from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from rhetorica.decode import inside_outside, mbr_cky
+from rhetorica.parsers.neural.decode import decode
 from rhetorica.parsers.neural.wordpiece import WordPiece
 from rhetorica.relations import relation_set
 from rhetorica.train.neural.data import SENTENCE, Example, Reading, read, sentence_rows
@@ -33,7 +34,6 @@ class Learner(Protocol):
     inventory: Inventory
     tokenizer: WordPiece
     averaged: Network
-    class_of: Tensor
 
     def states(self, network: Network, reading: Reading, overlap: int) -> Tensor:
         """Return the encoder's states of a document."""
@@ -68,18 +68,11 @@ def evaluate_trees(trainer: Learner, network: Network, known: Sequence[Read]) ->
         tree = example.tree
         if tree is None or tree.n_edus < 2:
             continue
-        edus = network.edus(states, reading.units, 0)
-        chart = network.trees.chart(edus, reading.units).numpy()
-        _, spans, _ = inside_outside(chart)
-        found = mbr_cky(spans).joins
         gold_ranges = {(j.start, j.end): j for j in tree.joins}
-        logits = network.trees.label_logits(edus, reading.units, torch.tensor(found), 0)
-        p = logits.softmax(1)
-        by_class = torch.zeros(len(found), len(inventory.classes)).index_add(1, trainer.class_of, p)
         coarse = relation_set(example.source).coarse
-        for (i, _, j), best in zip(found, by_class.argmax(1).tolist(), strict=True):
+        for (start, end), best in _labelled(network, inventory, reading, states).items():
             right["joins"] += 1
-            gold_join = gold_ranges.get((i, j))
+            gold_join = gold_ranges.get((start, end))
             if gold_join:
                 nuclearity, relation = inventory.classes[best]
                 n, r = nuclearity == gold_join.nuclearity, relation == coarse(gold_join.relation)
@@ -90,6 +83,26 @@ def evaluate_trees(trainer: Learner, network: Network, known: Sequence[Read]) ->
     for name in ("tag", "uas", "las"):
         scores[f"ud_{name}"] = 100 * right[name] / max(right["words"], 1)
     return scores
+
+
+def _labelled(
+    network: Network, inventory: Inventory, reading: Reading, states: Tensor
+) -> dict[tuple[int, int], int]:
+    """Return the ranges of the best tree over gold EDUs, and the numbers of their classes."""
+    edus = network.edus(states, reading.units, 0)
+    chart = network.trees.chart(edus, reading.units).numpy()
+    class_of = np.array(inventory.join_classes)
+
+    def label(joins: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        rows = network.trees.label_logits(edus, reading.units, torch.from_numpy(joins), 0)
+        shares: npt.NDArray[np.float32] = rows.softmax(1).numpy()
+        return shares
+
+    count = len(reading.units)
+    joins, labels = decode(count, lambda _: chart, label, class_of, exact=count)
+    ranges = [(join.start, join.end) for join in joins]
+    shares = np.array([labels[one] for one in ranges]) @ np.eye(len(inventory.classes))[class_of]
+    return dict(zip(ranges, shares.argmax(axis=1).tolist(), strict=True))
 
 
 def _count_words(network: Network, reading: Reading, states: Tensor, right: Counter[str]) -> None:

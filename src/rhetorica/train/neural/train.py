@@ -62,8 +62,8 @@ from rhetorica.trees import Label
 REPORT_EVERY = 50
 SAVE_EVERY = 900.0
 """Seconds between checkpoints inside an epoch."""
-ARC_PACK = 8
-"""How many abstracts are read in a step where they alone are learned from."""
+PART_PACK = 8
+"""How many documents are read in a step where one part of the heads is trained by itself."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ class Settings:
     ``gold_lesson_weight``; ``head_silver_share`` of the automatic text is read once more, for the
     teacher's sake, in the second stage. That stage is gone through ``head_runs`` times, each time
     in another order, and the mean of the weights is kept; with ``head_share``, a point so far on
-    the way from the weights before to those after it. ``frozen`` leaves the encoder as it is in
+    the way from the weights before to those after it. Last of all, what nothing else depends on is
+    trained by itself: what reads SciDTB (``arc_epochs``), then syntax, from gold trees of words
+    (``syntax_epochs``). ``frozen`` leaves the encoder as it is in
     the model to start from: its own states, in 8 bits, are what the heads learn from.
     """
 
@@ -130,7 +132,12 @@ class Settings:
     late_head_rate: float = 1e-3
     late_marks: bool = True
     arc_epochs: int = 4
+    syntax_epochs: int = 4
     keep_start: float = 0.5
+
+
+Loss = Callable[[Reading, Any], dict[str, Tensor]]
+"""From a document and its states to the parts of the loss."""
 
 
 class LogPartition(torch.autograd.Function):
@@ -284,7 +291,7 @@ class Trainer:
             if self.inventory.unspaced and not source:
                 found["word"] = self._word_loss(states, reading)
         if example.tags:
-            found |= self._syntax_losses(states, reading)
+            found |= self.syntax_losses(reading, states)
         logits = network.marker(states, source)
         if reading.targets is not None:
             targets = torch.from_numpy(reading.targets).float()
@@ -319,7 +326,7 @@ class Trainer:
         loss = functional.binary_cross_entropy_with_logits(logits[able], gold[able])
         return self.settings.word_weight * loss
 
-    def _syntax_losses(self, states: Tensor, reading: Reading) -> dict[str, Tensor]:
+    def syntax_losses(self, reading: Reading, states: Tensor) -> dict[str, Tensor]:
         """Return the losses of tags, heads and relations, per word."""
         example, syntax = reading.example, self.network.syntax
         vectors = syntax.vectors(states, reading.words)
@@ -421,6 +428,12 @@ class Trainer:
         rows = salience.expand(len(joins), -1).masked_fill(outside, -1e9)
         return functional.cross_entropy(rows, torch.tensor(heads))
 
+    def dependency_loss(self, reading: Reading, states: Tensor) -> dict[str, Tensor]:
+        """Return the loss of the arcs of one of SciDTB's abstracts."""
+        source = self.inventory.sources.index(reading.example.source)
+        edus = self.network.scidtb.edus(states, reading.units, source)
+        return {"arc": self._arc_loss(edus, reading, source)}
+
     def _arc_loss(self, edus: Tensor, reading: Reading, source: int) -> Tensor:
         """Return the loss of heads; for SciDTB, whose relations count too, not as a side task."""
         example, index = reading.example, self.index["arcs"]
@@ -443,16 +456,17 @@ class Trainer:
         readings: Sequence[Reading],
         states: Sequence[Tensor] = (),
         factor: float | None = None,
+        loss: Loss | None = None,
     ) -> dict[str, float]:
         """Take one step on the mean loss of some documents.
 
         With ``states`` of the documents, only the heads learn. ``factor`` on the learning rates is
-        that of the schedule unless given.
+        that of the schedule unless given, ``loss`` that of everything.
         """
         self.network.train()
         shown: defaultdict[str, float] = defaultdict(float)
         for number, reading in enumerate(readings):
-            parts = self.loss(reading, states[number] if states else None)
+            parts = (loss or self.loss)(reading, states[number] if states else None)
             torch.stack(list(parts.values())).sum().div(len(readings)).backward()
             for name, value in parts.items():
                 shown[name] += value.item() / len(readings)
@@ -790,6 +804,8 @@ def _train_heads(
     more of them.
     """
     settings = trainer.settings
+    by_hand = [e for e in examples if e.tags and e.weight == 1] if settings.syntax_epochs else []
+    abstracts = [e for e in examples if e.source == "scidtb"] if settings.arc_epochs else []
     # Automatic text teaches the heads only where somebody has said what its trees are.
     examples = [example for example in examples if example.soft is None or example.lessons]
     settings = replace(settings, silver_share=1.0, silver_epochs=settings.head_epochs)
@@ -797,24 +813,33 @@ def _train_heads(
     random.Random(f"{settings.seed}-silver").shuffle(silver)
     some = silver[: round(settings.head_silver_share * len(silver))]
     examples = [example for example in examples if example.soft is None] + some
-    if not settings.head_epochs:
-        examples = [example for example in examples if example.source == "scidtb"]
+    examples = [e for e in examples if e.source != "scidtb"] if settings.head_epochs else []
     known: dict[str, tuple[Reading, Tensor]] = {}
     rng = random.Random(f"{settings.seed}-states")
     with torch.no_grad():
-        for example in examples:
-            reading = read(example, trainer.tokenizer, rng)
-            states = trainer.states(trainer.averaged, reading, settings.overlap)
-            known[f"{example.source}/{example.id}"] = reading, states.half()
+        for example in (*examples, *by_hand, *abstracts):
+            if _name(example) not in known:
+                reading = read(example, trainer.tokenizer, rng)
+                states = trainer.states(trainer.averaged, reading, settings.overlap)
+                known[_name(example)] = reading, states.half()
     shown = read_dev(trainer, dev)
     tell(Event("states", note=f"of {len(known)} documents"))
     tell(Event("dev", note=_shown(evaluate_dev(trainer, shown), 2)))
     if settings.head_epochs:
         _run_heads_often(trainer, settings, examples, known, shown, tell)
-    arcs = [pair for name, pair in known.items() if name.startswith("scidtb/")]
-    if arcs and settings.arc_epochs:
-        train_dependencies(trainer, arcs, tell)
+    network = trainer.network
+    for name, part, loss, documents, epochs in (
+        ("dependencies", network.scidtb, trainer.dependency_loss, abstracts, settings.arc_epochs),
+        ("syntax", network.syntax, trainer.syntax_losses, by_hand, settings.syntax_epochs),
+    ):
+        if documents:
+            pairs = [known[_name(example)] for example in documents]
+            _train_part(trainer, part, loss, pairs, epochs, name, tell)
     tell(Event("heads, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+
+
+def _name(example: Example) -> str:
+    return f"{example.source}/{example.id}"
 
 
 def _run_heads_often(
@@ -826,7 +851,6 @@ def _run_heads_often(
     tell: Tell,
 ) -> None:
     """Train the heads as often as the settings say, and keep the mean, or a point before it."""
-    examples = [example for example in examples if example.source != "scidtb"]  # has a stage
     begin = copy.deepcopy(trainer.averaged.state_dict())
     total = {name: torch.zeros_like(value) for name, value in begin.items()}
     for number in range(settings.head_runs):
@@ -859,7 +883,7 @@ def _run_heads(
             break
         rng = random.Random(f"{settings.seed}-heads-{done}")
         torch.manual_seed(1_000_000 * settings.seed + 500_000 + done)
-        found = [known[f"{example.source}/{example.id}"] for example in step]
+        found = [known[_name(example)] for example in step]
         readings = [disturb(reading, rng) for reading, _ in found]
         states = [state.float() for _, state in found]
         parts = trainer.update(readings, states, max(0.02, left))
@@ -874,24 +898,30 @@ def _run_heads(
             counts.clear()
 
 
-def train_dependencies(
-    trainer: Trainer, known: Sequence[tuple[Reading, Tensor]], tell: Tell
+def _train_part(
+    trainer: Trainer,
+    part: nn.Module,
+    loss: Loss,
+    known: Sequence[tuple[Reading, Tensor]],
+    epochs: int,
+    name: str,
+    tell: Tell,
 ) -> None:
-    """Train the vectors, arcs and relations of SciDTB on, which nothing else depends on."""
+    """Train one part of the heads on by itself, over known states; nothing else depends on it."""
     settings = trainer.settings
-    trainer.learn_only([trainer.network.scidtb], average=0.99)
-    packs = settings.arc_epochs * -(-len(known) // ARC_PACK)
-    rng = random.Random(f"{settings.seed}-arcs")
+    trainer.learn_only([part], average=0.99)
+    packs = epochs * -(-len(known) // PART_PACK)
+    rng = random.Random(f"{settings.seed}-{name}")
     order: list[tuple[Reading, Tensor]] = []
     parts: Mapping[str, float] = {}
     for done in range(packs):
         order = order or rng.sample(known, len(known))
+        pack, order = order[:PART_PACK], order[PART_PACK:]
         torch.manual_seed(1_000_000 * settings.seed + 750_000 + done)
-        pack, order = order[:ARC_PACK], order[ARC_PACK:]
         readings = [disturb(reading, rng) for reading, _ in pack]
         factor = min((done + 1) / 20, 1.0, max(0.02, (1 - done / packs) / 0.7))
-        parts = trainer.update(readings, [states.float() for _, states in pack], factor)
-    tell(Event("dependencies", note=f"loss {_shown(parts, 3)}"))
+        parts = trainer.update(readings, [states.float() for _, states in pack], factor, loss)
+    tell(Event(name, note=f"loss {_shown(parts, 3)}"))
 
 
 def _shown(values: Mapping[str, float], digits: int) -> str:
