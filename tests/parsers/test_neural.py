@@ -19,7 +19,7 @@ from rhetorica import Document, Span, Token, load
 from rhetorica.decode import spanning_tree
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.parsers.neural import NeuralParser, network, windows
-from rhetorica.parsers.neural.decode import EXACT, GAIN, LEAST, decode, decode_kbest
+from rhetorica.parsers.neural.decode import EXACT, GAIN, LEAST, OWN, decode, decode_kbest
 from rhetorica.parsers.neural.network import KEPT, Config, Encoder, Network
 from rhetorica.parsers.neural.parser import spans_between
 from rhetorica.parsers.neural.syntax import NeuralSyntax, parse_words, relation_scores
@@ -195,7 +195,9 @@ class TestDecode:
         for join in found:
             assert join.probability == pytest.approx(posterior[join.start, join.end], abs=1e-5)
         worth: dict[tuple[int, int], float] = {}
-        for (start, end), row in labels.items():
+        own = {(start, end): shares[start, split, end] for start, split, end, _ in found}
+        for (start, end), told in labels.items():
+            row = (told - OWN * own[start, end]) / (1 - OWN) if (start, end) in own else told
             ways = [(start, split, end) for split in range(start + 1, end)]
             likely = [way for way in ways if each[way] >= LEAST]
             if likely:  # otherwise only the best tree without labels has the range
