@@ -62,8 +62,6 @@ from rhetorica.trees import Label
 REPORT_EVERY = 50
 SAVE_EVERY = 900.0
 """Seconds between checkpoints inside an epoch."""
-PART_PACK = 8
-"""How many documents are read in a step where one part of the heads is trained by itself."""
 
 
 @dataclass(frozen=True)
@@ -804,7 +802,7 @@ def _train_heads(
     more of them.
     """
     settings = trainer.settings
-    by_hand = [e for e in examples if e.tags and e.weight == 1] if settings.syntax_epochs else []
+    by_hand = _with_gold_syntax(examples, settings) if settings.syntax_epochs else []
     abstracts = [e for e in examples if e.source == "scidtb"] if settings.arc_epochs else []
     # Automatic text teaches the heads only where somebody has said what its trees are.
     examples = [example for example in examples if example.soft is None or example.lessons]
@@ -828,14 +826,22 @@ def _train_heads(
     if settings.head_epochs:
         _run_heads_often(trainer, settings, examples, known, shown, tell)
     network = trainer.network
-    for name, part, loss, documents, epochs in (
-        ("dependencies", network.scidtb, trainer.dependency_loss, abstracts, settings.arc_epochs),
-        ("syntax", network.syntax, trainer.syntax_losses, by_hand, settings.syntax_epochs),
-    ):
-        if documents:
-            pairs = [known[_name(example)] for example in documents]
-            _train_part(trainer, part, loss, pairs, epochs, name, tell)
+    if abstracts:
+        packs = [known[_name(example)] for example in abstracts], settings.arc_epochs, 8
+        _train_part(trainer, network.scidtb, trainer.dependency_loss, *packs, tell)
+    if by_hand:
+        packs = [known[_name(example)] for example in by_hand], settings.syntax_epochs, 2
+        _train_part(trainer, network.syntax, trainer.syntax_losses, *packs, tell)
     tell(Event("heads, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+
+
+def _with_gold_syntax(examples: Sequence[Example], settings: Settings) -> list[Example]:
+    """Return the documents of the treebank and, of others with gold syntax, as many."""
+    found = [example for example in examples if example.tags and example.weight == 1]
+    own = [example for example in found if example.soft is None]
+    others = [example for example in found if example.soft is not None]
+    random.Random(f"{settings.seed}-syntax").shuffle(others)
+    return own + others[: len(own)]
 
 
 def _name(example: Example) -> str:
@@ -904,24 +910,24 @@ def _train_part(
     loss: Loss,
     known: Sequence[tuple[Reading, Tensor]],
     epochs: int,
-    name: str,
+    at_once: int,
     tell: Tell,
 ) -> None:
     """Train one part of the heads on by itself, over known states; nothing else depends on it."""
     settings = trainer.settings
     trainer.learn_only([part], average=0.99)
-    packs = epochs * -(-len(known) // PART_PACK)
-    rng = random.Random(f"{settings.seed}-{name}")
+    packs = epochs * -(-len(known) // at_once)
+    rng = random.Random(f"{settings.seed}-part")
     order: list[tuple[Reading, Tensor]] = []
     parts: Mapping[str, float] = {}
     for done in range(packs):
         order = order or rng.sample(known, len(known))
-        pack, order = order[:PART_PACK], order[PART_PACK:]
+        pack, order = order[:at_once], order[at_once:]
         torch.manual_seed(1_000_000 * settings.seed + 750_000 + done)
         readings = [disturb(reading, rng) for reading, _ in pack]
         factor = min((done + 1) / 20, 1.0, max(0.02, (1 - done / packs) / 0.7))
         parts = trainer.update(readings, [states.float() for _, states in pack], factor, loss)
-    tell(Event(name, note=f"loss {_shown(parts, 3)}"))
+    tell(Event("by itself", note=f"loss {_shown(parts, 3)}"))
 
 
 def _shown(values: Mapping[str, float], digits: int) -> str:
