@@ -98,9 +98,11 @@ def scidtb(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"id": number, "parent": parent, "text": text, "relation": relation}
         for number, (parent, text, relation) in enumerate(units)
     ]
-    for place in (folder / "train", folder / "dev" / "gold"):
-        place.mkdir(parents=True)
-        (place / "one.dep").write_text(json.dumps({"root": rows}), "utf-8")
+    for name in ("train/one_anno1.dep", "dev/gold/one.dep"):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(json.dumps({"root": rows}), "utf-8")
+    rows[3] |= {"parent": 2, "relation": "progression"}
+    (folder / "train" / "one_anno2.dep").write_text(json.dumps({"root": rows}), "utf-8")
     return folder
 
 
@@ -232,6 +234,30 @@ def test_a_taught_run_begins_with_a_model(
     (tree,) = read(out)
     assert tree.document.text == text
     assert tree.tree.n_edus == len(tree.edus) > 1
+
+
+def test_all_annotators_of_a_document_teach(scidtb: Path) -> None:
+    (example,) = data.read_examples("scidtb", scidtb, "train")
+    assert example.dependencies.heads == (-1, 0, 0)
+    (other,) = example.others
+    assert other.heads == (-1, 0, 1)
+    assert other.relations[2] == "progression"
+    assert all(not one.others for one in data.read_examples("scidtb", scidtb, "dev"))
+
+
+def test_what_stands_by_itself_is_trained_by_itself(
+    model: Path, gum: Path, scidtb: Path, pretrained: Path, tmp_path: Path
+) -> None:
+    result = run(
+        *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--scidtb", scidtb),
+        *("--start", model, "--frozen", "--inner", 32, "--head-epochs", 0),
+        *("--keep-start", 0, "--out", tmp_path),
+    )
+    assert result.exit_code == 0, result.output
+    assert "heads, run" not in result.output
+    before, after = (np.load(folder / "heads.npz") for folder in (model, tmp_path / "model"))
+    changed = {name.partition(".")[0] for name in before if np.any(before[name] != after[name])}
+    assert changed == {"scidtb", "syntax"}
 
 
 def test_heads_alone_leave_the_encoder_as_it_is(

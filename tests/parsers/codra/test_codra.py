@@ -133,6 +133,23 @@ def test_the_share_of_ngrams_that_is_kept() -> None:
     assert sum(counts[1]) < sum(counts[0])
 
 
+def test_trees_of_another_parser_do_not_teach_structure_across_sentences() -> None:
+    """They teach relations there all the same."""
+    parses = gold()
+    structures = []
+    for others in (0, 1):
+        lessons = Lessons(parses, label_names(parses), chains=None, others=others * len(parses))
+        examples = lessons.documents()
+        assert [example.by_hand for example in examples] == [not others] * len(examples)
+        model = DocumentModel(
+            len(lessons.labels), groups=GROUPS[:4], iterations=20, min_count=1, label_l2=0.1
+        ).fit(examples)
+        structures.append((model.structure_, model.weights_))
+    (trained, relations), (untouched, same) = structures
+    assert np.array_equal(relations, same)
+    assert not np.allclose(trained, untouched)
+
+
 def test_roots_of_sentences_are_predicted_in_training() -> None:
     """They come from a model of other documents, which does not know what only this one has."""
     lessons = Lessons(gold(), label_names(gold()), chains=None)

@@ -83,9 +83,10 @@ class Settings:
     teacher's sake, in the second stage. That stage is gone through ``head_runs`` times, each time
     in another order, and the mean of the weights is kept; with ``head_share``, a point so far on
     the way from the weights before to those after it. Last of all, what nothing else depends on is
-    trained by itself: what reads SciDTB (``arc_epochs``), then syntax, from gold trees of words
-    (``syntax_epochs``). ``frozen`` leaves the encoder as it is in
-    the model to start from: its own states, in 8 bits, are what the heads learn from.
+    trained by itself, over documents in plain layout and in one other: what reads SciDTB
+    (``arc_epochs``), then syntax, from gold trees of words (``syntax_epochs``). ``frozen`` leaves
+    the encoder as it is in the model to start from: its own states, in 8 bits, are what the heads
+    learn from.
     """
 
     encoder: str = "minilm"
@@ -129,8 +130,8 @@ class Settings:
     head_minutes: float = 0.0
     late_head_rate: float = 1e-3
     late_marks: bool = True
-    arc_epochs: int = 4
-    syntax_epochs: int = 4
+    arc_epochs: int = 3
+    syntax_epochs: int = 2
     keep_start: float = 0.5
 
 
@@ -812,27 +813,32 @@ def _train_heads(
     some = silver[: round(settings.head_silver_share * len(silver))]
     examples = [example for example in examples if example.soft is None] + some
     examples = [e for e in examples if e.source != "scidtb"] if settings.head_epochs else []
-    known: dict[str, tuple[Reading, Tensor]] = {}
     rng = random.Random(f"{settings.seed}-states")
-    with torch.no_grad():
-        for example in (*examples, *by_hand, *abstracts):
-            if _name(example) not in known:
-                reading = read(example, trainer.tokenizer, rng)
-                states = trainer.states(trainer.averaged, reading, settings.overlap)
-                known[_name(example)] = reading, states.half()
+    known = {_name(one[0].example): one for one in _with_states(trainer, examples, rng)}
     shown = read_dev(trainer, dev)
     tell(Event("states", note=f"of {len(known)} documents"))
     tell(Event("dev", note=_shown(evaluate_dev(trainer, shown), 2)))
     if settings.head_epochs:
         _run_heads_often(trainer, settings, examples, known, shown, tell)
     network = trainer.network
-    if abstracts:
-        packs = [known[_name(example)] for example in abstracts], settings.arc_epochs, 8
-        _train_part(trainer, network.scidtb, trainer.dependency_loss, *packs, tell)
-    if by_hand:
-        packs = [known[_name(example)] for example in by_hand], settings.syntax_epochs, 2
-        _train_part(trainer, network.syntax, trainer.syntax_losses, *packs, tell)
+    for part, loss, documents, epochs, at_once in (
+        (network.scidtb, trainer.dependency_loss, abstracts, settings.arc_epochs, 8),
+        (network.syntax, trainer.syntax_losses, by_hand, settings.syntax_epochs, 2),
+    ):
+        if documents:
+            twice = [one for r in (None, rng) for one in _with_states(trainer, documents, r)]
+            _train_part(trainer, part, loss, twice, epochs, at_once, tell)
     tell(Event("heads, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+
+
+@torch.no_grad()
+def _with_states(
+    trainer: Trainer, examples: Sequence[Example], rng: random.Random | None
+) -> Iterator[tuple[Reading, Tensor]]:
+    """Read documents once, with the states that the finished encoder gives."""
+    for example in examples:
+        reading = read(example, trainer.tokenizer, rng)
+        yield reading, trainer.states(trainer.averaged, reading, trainer.settings.overlap).half()
 
 
 def _with_gold_syntax(examples: Sequence[Example], settings: Settings) -> list[Example]:
