@@ -68,7 +68,7 @@ DATA = {
 - Trees: GUM 11.1, train part without Reddit (annotations CC BY 4.0; texts by genre, of which
   fiction, how-to guides, essays, letters and podcasts are non-commercial; the corpus as a whole is
   CC BY-NC-SA 4.0) and UMUC, train part (annotations CC BY 4.0; texts: UN records).
-- Dependencies of abstracts: SciDTB, train part, first annotator (no licence stated).
+- Dependencies of abstracts: SciDTB, train part, all annotators (no licence stated).
 - Words and syntax: UD English-EWT, train part (CC BY-SA 4.0), and AMALGUM 0.2, a part (annotations
   CC BY 4.0; texts by genre, of which how-to guides are non-commercial), with EDUs that our own
   segmenters found there (only where a run was given those files).
