@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import defaultdict
@@ -258,6 +259,15 @@ def test_what_stands_by_itself_is_trained_by_itself(
     before, after = (np.load(folder / "heads.npz") for folder in (model, tmp_path / "model"))
     changed = {name.partition(".")[0] for name in before if np.any(before[name] != after[name])}
     assert changed == {"scidtb", "syntax"}
+
+
+def test_probabilities_are_made_honest_again(model: Path, gum: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(model, tmp_path / "model")
+    script = SCRIPTS / "calibrate_neural.py"
+    subprocess.run([sys.executable, script, copied, "gum", gum], check=True)
+    before, after = (Config.read(folder).settings["scales"] for folder in (model, copied))
+    assert after == before  # of the same model, on the same documents
+    assert NeuralParser.load(copied)("It rained.").edus == ["It rained."]
 
 
 def test_heads_alone_leave_the_encoder_as_it_is(

@@ -298,20 +298,22 @@ def export_run(run: Run, directory: Path, **facts: Any) -> Path:
         | facts,
     )
     # Calibrated and measured are the answers of what was written, in 8 bits.
-    _set(directory, fit_temperatures(trainer, run.dev, NeuralParser.load(directory).network.states))
+    change(
+        directory, fit_temperatures(trainer, run.dev, NeuralParser.load(directory).network.states)
+    )
     golds = {
         name: [example.gold for example in run.dev[name] if example.gold]
         for name in (treebank, *({"scidtb"} & {*run.dev}))
     }
-    _set(directory, {"scales": fit_scales(NeuralParser.load(directory), golds[treebank])})
+    change(directory, {"scales": fit_scales(NeuralParser.load(directory), golds[treebank])})
     measures = measure(directory, golds)
-    _set(directory, scores=measures.scores)
+    change(directory, scores=measures.scores)
     card = _card(trainer, run.scores, directory.name, measures.table())
     (directory / "README.md").write_text(card, "utf-8")
     return directory
 
 
-def _set(directory: Path, settings: Mapping[str, Any] | None = None, **facts: Any) -> None:
+def change(directory: Path, settings: Mapping[str, Any] | None = None, **facts: Any) -> None:
     """Change settings of a model directory, or what else its config says."""
     config = State.read(directory).config
     seal(directory, replace(config, settings={**config.settings, **(settings or {})}, **facts))
