@@ -267,7 +267,6 @@ def test_probabilities_are_made_honest_again(model: Path, gum: Path, tmp_path: P
     subprocess.run([sys.executable, script, copied, "gum", gum], check=True)
     before, after = (Config.read(folder).settings["scales"] for folder in (model, copied))
     assert after == before  # of the same model, on the same documents
-    assert NeuralParser.load(copied)("It rained.").edus == ["It rained."]
 
 
 def test_heads_alone_leave_the_encoder_as_it_is(
