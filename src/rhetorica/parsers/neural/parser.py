@@ -271,7 +271,7 @@ class NeuralParser(Stored):
             _agreeing(likely, tree, relations, sure),
         )
         others = decode_kbest(len(units), spans.splits, kbest) if kbest > 1 else []
-        rare = {join[:3] for found, _ in others for join in found if join[::2][:2] not in labels}
+        rare = {join[:3] for found, _ in others for join in found if join[::2] not in labels}
         if rare:
             rows = np.array(sorted(rare))
             labels |= zip(map(tuple, rows[:, ::2].tolist()), label(rows), strict=True)

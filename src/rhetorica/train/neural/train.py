@@ -445,9 +445,10 @@ class Trainer:
             return loss
         for tree in trees:
             known = [(d, h, index[r]) for h, d, r in tree.arcs() if h >= 0 and r in index]
-            rows = torch.tensor(known)
-            logits = scorer.relation_logits(edus, reading.units, rows[:, :2])
-            loss = loss + functional.cross_entropy(logits, rows[:, 2]) / len(trees)
+            if known:  # an abstract of one unit has no arcs
+                rows = torch.tensor(known)
+                logits = scorer.relation_logits(edus, reading.units, rows[:, :2])
+                loss = loss + functional.cross_entropy(logits, rows[:, 2]) / len(trees)
         return loss / self.settings.arc_weight
 
     def update(
