@@ -3,7 +3,7 @@
 Up to `EXACT` EDUs every binary tree is in the running: inside-outside gives the probability of each
 join, and the tree is chosen whose labelled ranges are expected to be right most often (Goodman
 1996). What a range is called is a matter of all ways to split it, each as much as it is probable,
-and of that in the tree a little more, as heads of dependencies are found by it.
+and half of it of the one in the tree, by which heads of dependencies are found.
 
 Longer documents are parsed in stages: what is inside a paragraph (or a sentence, where the
 paragraph is too long), then a tree over the paragraphs, where there are too many of them in blocks
@@ -37,8 +37,8 @@ LEAST = 0.01
 SMALLEST = 1e-6
 GAIN = 0.25
 """How much a sure label speaks for a range (docs/neural.md has the figures)."""
-OWN = 0.25
-"""How much more the split in the tree says of its range than other ways to split that."""
+OWN = 0.5
+"""How much the split in the tree says by itself of its range; all ways to split it say the rest."""
 
 
 class ScoredJoin(NamedTuple):
