@@ -9,6 +9,7 @@ dev documents of the model's treebank; weights, temperatures and the threshold s
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from rhetorica.corpora import read_corpus
@@ -25,8 +26,9 @@ def main() -> None:
     asked.add_argument("folder", type=Path)
     given = asked.parse_args()
     golds = list(read_corpus(given.corpus, given.folder, "dev"))
-    change(given.model, {"scales": {}})
-    scales = fit_scales(NeuralParser.load(given.model), golds)
+    parser = NeuralParser.load(given.model)
+    parser.network.config = replace(parser.network.config, scales={})
+    scales = fit_scales(parser, golds)
     change(given.model, {"scales": scales})
     for name, (slope, bias) in scales.items():
         print(f"{name}: {slope} {bias}")
