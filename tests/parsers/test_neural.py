@@ -19,7 +19,15 @@ from rhetorica import Document, Span, Token, load
 from rhetorica.decode import spanning_tree
 from rhetorica.errors import ModelError, UnknownName
 from rhetorica.parsers.neural import NeuralParser, network, windows
-from rhetorica.parsers.neural.decode import EXACT, GAIN, LEAST, OWN, decode, decode_kbest
+from rhetorica.parsers.neural.decode import (
+    EXACT,
+    GAIN,
+    LEAST,
+    ScoredJoin,
+    decode,
+    decode_kbest,
+    told_apart,
+)
 from rhetorica.parsers.neural.network import KEPT, Config, Encoder, Network
 from rhetorica.parsers.neural.parser import spans_between
 from rhetorica.parsers.neural.syntax import NeuralSyntax, parse_words, relation_scores
@@ -195,9 +203,7 @@ class TestDecode:
         for join in found:
             assert join.probability == pytest.approx(posterior[join.start, join.end], abs=1e-5)
         worth: dict[tuple[int, int], float] = {}
-        own = {(start, end): shares[start, split, end] for start, split, end, _ in found}
-        for (start, end), told in labels.items():
-            row = (told - OWN * own[start, end]) / (1 - OWN) if (start, end) in own else told
+        for (start, end), row in labels.items():
             ways = [(start, split, end) for split in range(start + 1, end)]
             likely = [way for way in ways if each[way] >= LEAST]
             if likely:  # otherwise only the best tree without labels has the range
@@ -209,6 +215,21 @@ class TestDecode:
         expected = [sum(worth[i, j] for i, _, j in tree) for tree in known]
         got = sum(worth[join.start, join.end] for join in found)
         assert got == pytest.approx(max(expected), abs=1e-5)
+
+    def test_a_relation_is_not_told_twice(self) -> None:
+        """A condition of three units is [[if, then], and], so the whole is what that split says."""
+        joins = [ScoredJoin(0, 2, 3, 1.0), ScoredJoin(0, 1, 2, 1.0)]
+        condition, sequence = np.array([[0.8, 0.2], [0.3, 0.7]], dtype=np.float32)
+        labels = {(0, 3): condition, (0, 2): condition, (1, 3): sequence}
+
+        def label(rows: np.ndarray) -> np.ndarray:
+            assert rows.tolist() == [[0, 2, 3]]
+            return sequence[None]
+
+        told = told_apart(joins, labels, label, np.arange(2), np.array([False, True]))
+        assert told == {(0, 3): pytest.approx(sequence), (0, 2): condition, (1, 3): sequence}
+        # A list of lists is a list.
+        assert told_apart(joins, labels, label, np.arange(2), np.array([True, True])) == labels
 
     def test_kbest_are_the_most_probable(self) -> None:
         scores = np.random.default_rng(0).normal(size=(6, 6, 6)).astype(np.float32)

@@ -2,8 +2,8 @@
 
 Up to `EXACT` EDUs every binary tree is in the running: inside-outside gives the probability of each
 join, and the tree is chosen whose labelled ranges are expected to be right most often (Goodman
-1996). What a range is called is a matter of all ways to split it, each as much as it is probable,
-and half of it of the one in the tree, by which heads of dependencies are found.
+1996). What a range is called is a matter of all ways to split it, each as much as it is probable;
+where it would have the name of one of its parts, of the one in the tree (`told_apart`).
 
 Longer documents are parsed in stages: what is inside a paragraph (or a sentence, where the
 paragraph is too long), then a tree over the paragraphs, where there are too many of them in blocks
@@ -24,6 +24,7 @@ from rhetorica.decode import cky_kbest, inside_outside, mbr_cky, pack_splits, sp
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
+Bools = npt.NDArray[np.bool_]
 SplitScorer: TypeAlias = Callable[[Ints], Floats]
 Labeller: TypeAlias = Callable[[Ints], Floats]
 """Joins, rows (start, split, end) -> the probabilities of their labels, (joins, labels)."""
@@ -37,8 +38,6 @@ LEAST = 0.01
 SMALLEST = 1e-6
 GAIN = 0.25
 """How much a sure label speaks for a range (docs/neural.md has the figures)."""
-OWN = 0.5
-"""How much the split in the tree says by itself of its range; all ways to split it say the rest."""
 
 
 class ScoredJoin(NamedTuple):
@@ -85,10 +84,8 @@ def decode(
         best = np.array(mbr_cky(weights).joins)
         known |= zip(map(tuple, ranges.tolist()), labels, strict=True)
         sure = np.minimum(spans[best[:, 0], best[:, 2]], 1.0).tolist()
-        best = places[best]
-        for (i, k, j), share, row in zip(best.tolist(), sure, label(best), strict=True):
-            joins.append(ScoredJoin(i, k, j, share))
-            known[i, j] = (1 - OWN) * known[i, j] + OWN * row
+        rows = places[best].tolist()
+        joins += (ScoredJoin(*row, share) for row, share in zip(rows, sure, strict=True))
     return sorted(joins, key=lambda join: (join.start, -join.end)), known
 
 
@@ -105,6 +102,42 @@ def label_ranges(found: Sequence[ScoredJoin], label: Labeller) -> tuple[Ints, Fl
     firsts = np.flatnonzero(np.diff(owner[order], prepend=-1))
     labels: Floats = np.add.reduceat((shares * label(joins))[order], firsts, axis=0)
     return ranges, labels / labels.sum(axis=1, keepdims=True)
+
+
+def best_labels(labels: Floats, class_of: Ints) -> Ints:
+    """Return the label of each row: of the most probable class, the most probable.
+
+    >>> best_labels(np.array([[0.4, 0.3, 0.3]], np.float32), np.array([0, 1, 1])).tolist()
+    [1]
+    """
+    by_class = np.eye(int(class_of.max()) + 1, dtype=np.float32)[class_of]
+    inside = class_of == (labels @ by_class).argmax(axis=1)[:, None]
+    best: Ints = np.where(inside, labels, -1.0).argmax(axis=1)
+    return best
+
+
+def told_apart(
+    joins: Sequence[ScoredJoin], labels: Labels, label: Labeller, class_of: Ints, chains: Bools
+) -> Labels:
+    """Return the labels of ranges, those anew that repeat the label of one of their parts.
+
+    All ways to split "if it rains, stay, and read" say together that it is a condition. Split after
+    "stay", its first part is one, too, and the same condition would be told twice: so the split in
+    the tree says alone what the whole is. Labels in ``chains`` may repeat: a list of three is a
+    list of one item and of a list of two.
+    """
+    rows = np.array([labels[join.start, join.end] for join in joins])
+    names = best_labels(rows, class_of)
+    named = {(join.start, join.end): name for join, name in zip(joins, names.tolist(), strict=True)}
+    repeated = [
+        join[:3]
+        for join, name in zip(joins, names.tolist(), strict=True)
+        if not chains[name] and name in (named.get(join[:2]), named.get((join.split, join.end)))
+    ]
+    if not repeated:
+        return labels
+    again = label(np.array(repeated))
+    return labels | {(i, j): row for (i, _, j), row in zip(repeated, again, strict=True)}
 
 
 def posteriors(

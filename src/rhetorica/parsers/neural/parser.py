@@ -27,9 +27,11 @@ from rhetorica.parsers.neural.decode import (
     EXACT,
     Labels,
     ScoredJoin,
+    best_labels,
     decode,
     decode_kbest,
     posteriors,
+    told_apart,
 )
 from rhetorica.parsers.neural.network import Floats, Network, Spans
 from rhetorica.parsers.neural.units import Units
@@ -255,9 +257,11 @@ class NeuralParser(Stored):
         def label(joins: npt.NDArray[np.int64]) -> Floats:
             return said.weigh(_labels(spans, joins), joins.tolist())
 
-        joins, labels = decode(
-            len(units), spans.splits, label, np.array(config.join_classes), _levels(units)
-        )
+        class_of = np.array(config.join_classes)
+        joins, labels = decode(len(units), spans.splits, label, class_of, _levels(units))
+        if joins:
+            chains = np.array([kind == "NN" for kind, _ in config.joins])
+            labels = told_apart(joins, labels, label, class_of, chains)
         tree, nuclearities, relations, likely = self._label(joins, labels, len(units), kbest)
         sure = self._scaled("relations", relations)
         heads, arcs = self._arc_scores(tree, relations, units, edus)
@@ -298,13 +302,9 @@ class NeuralParser(Stored):
         nuclearities: list[float] = []
         relations: list[float] = []
         likely: list[tuple[Likely, ...]] = []
-        class_of = np.array(config.join_classes)
-        by_class = np.eye(int(class_of.max()) + 1, dtype=np.float32)[class_of]
         kinds, names = np.array(config.joins).T
         p = np.array([labels[join.start, join.end] for join in joins])
-        # The most probable class first, then the best of its relations.
-        inside = class_of == (p @ by_class).argmax(axis=1)[:, None]
-        best = np.where(inside, p, -1.0).argmax(axis=1).tolist()
+        best = best_labels(p, np.array(config.join_classes)).tolist()
         for row, label in zip(p, best, strict=True):
             nuclearities.append(float(row[kinds == kinds[label]].sum()))
             relations.append(float(row[names == names[label]].sum()))
