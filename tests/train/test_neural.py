@@ -251,7 +251,7 @@ def test_what_stands_by_itself_is_trained_by_itself(
 ) -> None:
     result = run(
         *("--encoder", "tiny", "--pretrained", pretrained, "--gum", gum, "--scidtb", scidtb),
-        *("--start", model, "--frozen", "--inner", 32, "--head-epochs", 0),
+        *("--start", model, "--frozen", "--inner", 32, "--head-epochs", 0, "--head-runs", 2),
         *("--keep-start", 0, "--out", tmp_path),
     )
     assert result.exit_code == 0, result.output

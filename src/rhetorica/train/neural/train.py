@@ -14,6 +14,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ from rhetorica.train.neural.resize import (
     shape_of,
 )
 from rhetorica.train.neural.restart import read_inventory, read_model
-from rhetorica.train.neural.scores import Read, evaluate_dev, read_dev
+from rhetorica.train.neural.scores import evaluate_dev, read_dev
 from rhetorica.train.neural.silver import choose, label, silver_examples
 from rhetorica.train.neural.teach import Lessons
 from rhetorica.train.treebank import left_out
@@ -83,7 +84,7 @@ class Settings:
     teacher's sake, in the second stage. That stage is gone through ``head_runs`` times, each time
     in another order, and the mean of the weights is kept; with ``head_share``, a point so far on
     the way from the weights before to those after it. Last of all, what nothing else depends on is
-    trained by itself, over documents in plain layout and in one other: what reads SciDTB
+    trained by itself, as often, over documents in plain layout and in one other: what reads SciDTB
     (``arc_epochs``), then syntax, from gold trees of words (``syntax_epochs``). ``frozen`` leaves
     the encoder as it is in the model to start from: its own states, in 8 bits, are what the heads
     learn from.
@@ -819,8 +820,14 @@ def _train_heads(
     shown = read_dev(trainer, dev)
     tell(Event("states", note=f"of {len(known)} documents"))
     tell(Event("dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+
+    def run_heads(number: int) -> None:
+        trainer.freeze_encoder()
+        _run_heads(trainer, replace(settings, seed=settings.seed + number), examples, known, tell)
+        tell(Event(f"heads, run {number + 1}, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+
     if settings.head_epochs:
-        _run_heads_often(trainer, settings, examples, known, shown, tell)
+        _train_often(trainer, run_heads, settings.head_share)
     network = trainer.network
     for part, loss, documents, epochs, at_once in (
         (network.scidtb, trainer.dependency_loss, abstracts, settings.arc_epochs, 8),
@@ -828,7 +835,8 @@ def _train_heads(
     ):
         if documents:
             twice = [one for r in (None, rng) for one in _with_states(trainer, documents, r)]
-            _train_part(trainer, part, loss, twice, epochs, at_once, tell)
+            train = partial(_train_part, trainer, part, loss, twice, epochs, at_once, tell)
+            _train_often(trainer, train)
     tell(Event("heads, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
 
 
@@ -855,26 +863,21 @@ def _name(example: Example) -> str:
     return f"{example.source}/{example.id}"
 
 
-def _run_heads_often(
-    trainer: Trainer,
-    settings: Settings,
-    examples: Sequence[Example],
-    known: Mapping[str, tuple[Reading, Tensor]],
-    shown: Mapping[str, Sequence[Read]],
-    tell: Tell,
-) -> None:
-    """Train the heads as often as the settings say, and keep the mean, or a point before it."""
+def _train_often(trainer: Trainer, train: Callable[[int], None], share: float = 1.0) -> None:
+    """Train as often as the settings say, from the same weights in other orders; keep the mean.
+
+    ``train`` is given the number of a run. With ``share``, a point so far on the way there is kept.
+    """
     begin = copy.deepcopy(trainer.averaged.state_dict())
+    runs = trainer.settings.head_runs
     total = {name: torch.zeros_like(value) for name, value in begin.items()}
-    for number in range(settings.head_runs):
+    for number in range(runs):
         trainer.averaged.load_state_dict(begin)
-        trainer.freeze_encoder()
-        _run_heads(trainer, replace(settings, seed=settings.seed + number), examples, known, tell)
-        tell(Event(f"heads, run {number + 1}, dev", note=_shown(evaluate_dev(trainer, shown), 2)))
+        train(number)
         for name, value in trainer.averaged.state_dict().items():
-            total[name] += value / settings.head_runs
+            total[name] += value / runs
     for name, before in begin.items():
-        total[name].lerp_(before, 1 - settings.head_share)
+        total[name].lerp_(before, 1 - share)
     trainer.averaged.load_state_dict(total)
 
 
@@ -919,18 +922,19 @@ def _train_part(
     epochs: int,
     at_once: int,
     tell: Tell,
+    number: int,
 ) -> None:
     """Train one part of the heads on by itself, over known states; nothing else depends on it."""
-    settings = trainer.settings
+    seed = trainer.settings.seed + number
     trainer.learn_only([part], average=0.99)
     packs = epochs * -(-len(known) // at_once)
-    rng = random.Random(f"{settings.seed}-part")
+    rng = random.Random(f"{seed}-part")
     order: list[tuple[Reading, Tensor]] = []
     parts: Mapping[str, float] = {}
     for done in range(packs):
         order = order or rng.sample(known, len(known))
         pack, order = order[:at_once], order[at_once:]
-        torch.manual_seed(1_000_000 * settings.seed + 750_000 + done)
+        torch.manual_seed(1_000_000 * seed + 750_000 + done)
         readings = [disturb(reading, rng) for reading, _ in pack]
         factor = min((done + 1) / 20, 1.0, max(0.02, (1 - done / packs) / 0.7))
         parts = trainer.update(readings, [states.float() for _, states in pack], factor, loss)
