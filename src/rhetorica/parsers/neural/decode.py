@@ -84,8 +84,8 @@ def decode(
         best = np.array(mbr_cky(weights).joins)
         known |= zip(map(tuple, ranges.tolist()), labels, strict=True)
         sure = np.minimum(spans[best[:, 0], best[:, 2]], 1.0).tolist()
-        rows = places[best].tolist()
-        joins += (ScoredJoin(*row, share) for row, share in zip(rows, sure, strict=True))
+        for (i, k, j), share in zip(places[best].tolist(), sure, strict=True):
+            joins.append(ScoredJoin(i, k, j, share))
     return sorted(joins, key=lambda join: (join.start, -join.end)), known
 
 
