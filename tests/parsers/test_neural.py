@@ -684,6 +684,18 @@ class TestSyntax:
         assert doc.sentences == sentences
         assert syntax(doc) == doc
 
+    def test_sentences_begin_with_given_edus(
+        self, syntax: NeuralSyntax, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        text = "it rains and it pours, so we stay. nobody minds that"
+        edus = (Span(0, 8), Span(9, 22), Span(23, 34), Span(35, len(text)))
+        begins = (0.05, 0.4, 0.3, 0.25)  # an EDU, and rather a larger unit: but is there one?
+        monkeypatch.setattr(
+            syntax.network, "marks", lambda states: np.tile(begins, (len(states), 1))
+        )
+        assert syntax(Document(text, edus=edus)).sentences == edus
+        assert len(syntax(text).sentences) > len(edus)
+
     def test_a_model_without_syntax_says_so(self, fake: Network) -> None:
         with pytest.raises(ModelError, match="no syntax"):
             NeuralSyntax(fake)

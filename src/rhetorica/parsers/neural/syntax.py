@@ -100,14 +100,17 @@ class NeuralSyntax:
         """Return the words at which sentences begin, and at the end the number of words."""
         starts = np.array([word.start for word in words])
         known = doc.sentences or doc.paragraphs
-        begins = np.zeros(len(words), dtype=bool)
-        places = np.searchsorted(starts, [span.start for span in known])
-        begins[places[places < len(words)]] = True
+        begins = _flags(starts, known)
         if not doc.sentences:
             marks = self.network.marks(states)
-            likely = (marks[:, 2:].sum(axis=1) > 0.5) & pieces.begins
+            larger = marks[:, 2:].sum(axis=1)
+            # Sentences are made of EDUs: where these are known, none begins anywhere else, and
+            # the only question left is which of them begin one.
+            certain = larger > marks[:, 1] if doc.edus else larger > 0.5
+            likely = (certain & pieces.begins)[located.firsts]
             # Of several words on one piece the first begins the sentence.
-            begins |= likely[located.firsts] & (located.inside == 0)
+            likely &= _flags(starts, doc.edus) if doc.edus else located.inside == 0
+            begins |= likely
         begins[0] = True
         return [*np.flatnonzero(begins).tolist(), len(words)]
 
@@ -141,6 +144,14 @@ class NeuralSyntax:
         return replace(
             doc, language=doc.language or self.language, tokens=tuple(tokens), sentences=sentences
         )
+
+
+def _flags(starts: Ints, spans: Sequence[Span]) -> npt.NDArray[np.bool_]:
+    """Tell for each word whether it is the first at or after the beginning of a span."""
+    flags = np.zeros(len(starts), dtype=bool)
+    places = np.searchsorted(starts, [span.start for span in spans])
+    flags[places[places < len(starts)]] = True
+    return flags
 
 
 def _has_syntax(doc: Document) -> bool:
