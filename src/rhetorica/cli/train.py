@@ -157,7 +157,12 @@ def _on_treebank(row: Trainable) -> Callable[..., None]:
 
 
 def _neural() -> Callable[..., None]:
-    optional = Annotated[Path | None, typer.Option(metavar="DIR")]
+    folders = {
+        "gum": "Folder of GUM: trees, English relations, syntax; this or GCDT's must be there.",
+        "gcdt": "Folder of GCDT: the same for Chinese.",
+        "umuc": "Folder of UMUC: more English trees, whose labels are learned by class.",
+        "scidtb": "Folder of SciDTB: dependencies of abstracts.",
+    }
     about_encoder = (
         "Folder with `model.safetensors` and `vocab.txt` of the encoder that `--encoder` names."
     )
@@ -170,10 +175,10 @@ def _neural() -> Callable[..., None]:
     own: Own = {
         "pretrained": (Annotated[Path, typer.Option(help=about_encoder)], Parameter.empty),
         "out": (Out, Parameter.empty),
-        "gum": (optional, None),
-        "gcdt": (optional, None),
-        "umuc": (optional, None),
-        "scidtb": (optional, None),
+        **{
+            name: (Annotated[Path | None, typer.Option(metavar="DIR", help=help)], None)
+            for name, help in folders.items()
+        },
         "silver": (Annotated[list[Path] | None, typer.Option(help=about_silver)], None),
         "start": (
             Annotated[Path | None, typer.Option(help=about_start)],
@@ -186,8 +191,7 @@ def _neural() -> Callable[..., None]:
     def run(given: dict[str, Any]) -> None:
         from rhetorica.train.neural import train_neural
 
-        names = ("gum", "gcdt", "umuc", "scidtb")
-        corpora = {name: given[name] for name in names if given[name]}
+        corpora = {name: given[name] for name in folders if given[name]}
         if len({"gum", "gcdt"} & {*corpora}) != 1:
             raise typer.BadParameter("give the trees of one language: --gum or --gcdt")
         rest = {name: value for name, value in given.items() if name not in own}

@@ -31,6 +31,7 @@ from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
 from rhetorica.pipeline import load_parser, load_segmenter
 from rhetorica.progress import Event, Tell, nothing
 from rhetorica.relations import relation_set
+from rhetorica.settings import setting
 from rhetorica.text.lemmas import Lemmas
 from rhetorica.train.neural.data import (
     EDU,
@@ -67,73 +68,73 @@ SAVE_EVERY = 900.0
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train.
+    """How to train: a stage for everything, one for the heads, one for what stands by itself.
 
-    ``encoder`` names a shape of `encoders.SHAPES`, of which ``layers`` are kept, each with
-    ``heads`` of attention and ``inner`` wide inside (0: as the shape has). Started from a model
-    with more than that, or with fewer layers, its encoder is imitated for ``imitate_minutes``, at
-    ``imitate_rate`` (`resize`). ``brief`` computes the encoder in bfloat16 (twice as fast where the
-    processor has instructions for it, a hundred times slower where not). Each layer of the encoder
-    learns at ``layer_decay`` times the rate of the one above. Of automatic text, ``silver_share``
-    is read once, spread over the first ``silver_epochs``. With ``minutes``, the first stage ends
-    after that time at the latest, and its rates fall accordingly; with ``head_minutes``, so does
-    the second. Without ``late_marks`` the segmentation head learns in the first stage only: of few
-    documents it would know every boundary by heart.
-    A teacher's opinion of trees counts ``lesson_weight`` in automatic text, and beside a gold tree
-    ``gold_lesson_weight``; ``head_silver_share`` of the automatic text is read once more, for the
-    teacher's sake, in the second stage. That stage is gone through ``head_runs`` times, each time
-    in another order, and the mean of the weights is kept; with ``head_share``, a point so far on
-    the way from the weights before to those after it. Last of all, what nothing else depends on is
-    trained by itself, as often, over documents in plain layout and in one other: what reads SciDTB
-    (``arc_epochs``), then syntax, from gold trees of words (``syntax_epochs``). ``frozen`` leaves
-    the encoder as it is in the model to start from: its own states, in 8 bits, are what the heads
-    learn from.
+    The stages are told in the module's first lines; `docs/neural.md` has the settings of the models
+    that ship. The heads' stage, and what is trained last by itself, over documents in plain layout
+    and in one other, are gone through ``head_runs`` times in different orders; the mean of the
+    weights is kept. Started from a model of another size, the network imitates its encoder first
+    (`resize`).
     """
 
-    encoder: str = "minilm"
-    layers: int = 0
-    heads: int = 0
-    inner: int = 0
-    imitate_minutes: float = 20.0
-    imitate_rate: float = 3e-4
-    seed: int = 1
-    threads: int = 1
-    brief: bool = False
-    epochs: int = 5
-    minutes: float = 0.0
-    silver_epochs: int = 3
-    silver_share: float = 1.0
-    decay: float = 0.6
-    encoder_rate: float = 1e-4
-    layer_decay: float = 0.9
-    head_rate: float = 1.5e-3
-    warmup: int = 150
-    dropout: float = 0.3
-    average: float = 0.995
-    overlap: int = 16
-    scidtb_share: float = 0.33
-    scidtb_pack: int = 4
-    silver_pack: int = 3
-    silver_words: int = 50_000
-    lesson_weight: float = 1.0
-    gold_lesson_weight: float = 0.5
-    arc_weight: float = 0.3
-    syntax_weight: float = 0.5
-    marker_weight: float = 0.3
-    word_weight: float = 1.0
-    salience_weight: float = 0.2
-    mark_weight: float = 1.0
-    frozen: bool = False
-    head_epochs: int = 4
-    head_runs: int = 1
-    head_share: float = 1.0
-    head_silver_share: float = 0.0
-    head_minutes: float = 0.0
-    late_head_rate: float = 1e-3
-    late_marks: bool = True
-    arc_epochs: int = 3
-    syntax_epochs: int = 2
-    keep_start: float = 0.5
+    encoder: str = setting("minilm", "Kind of the pretrained encoder: minilm, mpnet or bert.")
+    layers: int = setting(0, "Layers of it, from below; 0: all that are usual for it.")
+    heads: int = setting(0, "Heads of attention in a layer; 0: as pretrained.")
+    inner: int = setting(0, "Units inside a layer; 0: as pretrained.")
+    imitate_minutes: float = setting(
+        20.0, "How long to imitate the states of the model in --start, if it has another size."
+    )
+    imitate_rate: float = setting(3e-4, "Learning rate of that.")
+    seed: int = setting(1, "Order of documents, layouts, dropout, new weights.")
+    threads: int = setting(1, "Cores for matrix products.")
+    brief: bool = setting(
+        False, "Compute the encoder in bfloat16: twice as fast, but only with avx512_bf16 or AMX."
+    )
+    epochs: int = setting(5, "How often everything reads the gold trees.")
+    minutes: float = setting(
+        0.0, "End the first stage after that time, rates falling accordingly; 0: after its epochs."
+    )
+    silver_epochs: int = setting(3, "First epochs, over which automatic text is spread.")
+    silver_share: float = setting(1.0, "How much of the automatic text is read, once.")
+    decay: float = setting(0.6, "Last part of the first stage, in which rates fall to nothing.")
+    encoder_rate: float = setting(1e-4, "Learning rate of the encoder's uppermost layer.")
+    layer_decay: float = setting(0.9, "Rate of a layer, as a share of that of the one above.")
+    head_rate: float = setting(1.5e-3, "Learning rate of the heads in the first stage.")
+    warmup: int = setting(150, "Steps until the rates are reached.")
+    dropout: float = setting(0.3, "Dropout in the heads.")
+    average: float = setting(
+        0.995, "Decay of the moving average of weights, which is what is kept."
+    )
+    overlap: int = setting(16, "Pieces that windows share at least, in training.")
+    scidtb_share: float = setting(0.33, "How much of SciDTB is read in an epoch.")
+    scidtb_pack: int = setting(4, "Abstracts in a step.")
+    silver_pack: int = setting(3, "Automatic documents in a step.")
+    silver_words: int = setting(50_000, "Words to take of each file with automatic EDUs; 0: all.")
+    lesson_weight: float = setting(1.0, "Weight of what the teacher says of automatic text.")
+    gold_lesson_weight: float = setting(0.5, "Weight of what it says beside a gold tree.")
+    arc_weight: float = setting(0.3, "Weight of heads and relations of EDUs.")
+    syntax_weight: float = setting(0.5, "Weight of tags and dependencies of words.")
+    marker_weight: float = setting(0.3, "Weight of discourse markers, a side task.")
+    word_weight: float = setting(1.0, "Weight of words, in languages without spaces.")
+    salience_weight: float = setting(0.2, "Weight of which EDU is the head of a range.")
+    mark_weight: float = setting(1.0, "Weight of EDU starts.")
+    frozen: bool = setting(
+        False, "Leave the encoder of --start as it is, and learn from its own 8-bit states."
+    )
+    head_epochs: int = setting(4, "How often the heads alone read the gold trees.")
+    head_runs: int = setting(1, "Runs of the later stages, whose mean is kept.")
+    head_share: float = setting(1.0, "How far to go from the weights before that stage to its own.")
+    head_silver_share: float = setting(
+        0.0, "How much of the automatic text is read there once more, for the teacher's sake."
+    )
+    head_minutes: float = setting(0.0, "End the heads' stage after that time; 0: after its epochs.")
+    late_head_rate: float = setting(1e-3, "Learning rate of the later stages.")
+    late_marks: bool = setting(
+        True, "Train the segmentation head there, too; few documents it would learn by heart."
+    )
+    arc_epochs: int = setting(3, "Last, by itself: how often what reads SciDTB reads it; 0: not.")
+    syntax_epochs: int = setting(2, "Last, by itself: how often syntax reads gold trees; 0: not.")
+    keep_start: float = setting(0.5, "Share of the weights in --start that is kept in the end.")
 
 
 Loss = Callable[[Reading, Any], dict[str, Tensor]]
