@@ -6,9 +6,9 @@ Prints Markdown with one row a parser and setting, and the signatures. "raw" mea
 text: the pipeline's own sentences, syntax and EDUs; relations are compared by coarse class. A
 Chinese corpus is laid out as one writes: no space between sentences, blank lines between
 paragraphs ("one line": no break at all; "spaced": as distributed, a space between sentences). With
-gold EDUs, sentences and paragraphs are gold, too; parsers that read syntax are scored with gold and
-with automatic syntax (``--syntax spacy``: that of our spaCy pipeline). ``--genres`` adds the
-figures from raw text of each genre, worst units first.
+gold EDUs, sentences and paragraphs are gold, too ("alone": these are automatic); parsers that read
+syntax are scored with gold and with automatic syntax (``--syntax spacy``: that of our spaCy
+pipeline). ``--genres`` adds the figures from raw text of each genre, worst units first.
 """
 
 from __future__ import annotations
@@ -86,6 +86,9 @@ def main() -> None:
         inputs = {
             **({"gold EDUs and syntax": [parse.document for parse in golds]} if analysed else {}),
             "gold EDUs": bare,
+            "gold EDUs alone": [
+                Document(doc.text, id=doc.id, edus=doc.edus, language=doc.language) for doc in bare
+            ],
             **{
                 label: [
                     Document(text, id=parse.id) for parse, text in zip(golds, texts, strict=True)
