@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -275,6 +276,22 @@ def test_matrix_products_keep_to_one_thread() -> None:
         with kernels.numeric_threads(2):
             assert set(threads()) <= {1}
         assert set(threads()) <= {1}
+    assert threads() == before
+
+    def within() -> list[int]:
+        with kernels.numeric_threads(1):
+            return threads()
+
+    # From any thread; and who begins need not be who ends.
+    with ThreadPoolExecutor(1) as another:
+        assert set(another.submit(within).result()) <= {1}
+        assert threads() == before
+        held = kernels.numeric_threads(1)
+        held.__enter__()
+        assert set(threads()) <= {1}
+        another.submit(held.__exit__, None, None, None).result()
+        assert threads() == before
+        assert set(another.submit(within).result()) <= {1}
     assert threads() == before
 
 

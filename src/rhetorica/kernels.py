@@ -116,6 +116,7 @@ def numeric_threads(count: int = 1) -> Iterator[None]:
     global _inside, _limited
     with _counting:
         if not _inside:
+            _for_any_thread()
             _limited = _controller().limit(limits=count, user_api="blas")
         _inside += 1
     try:
@@ -124,7 +125,20 @@ def numeric_threads(count: int = 1) -> Iterator[None]:
         with _counting:
             _inside -= 1
             if not _inside:
+                _for_any_thread()
                 _limited.restore_original_limits()
+                _for_any_thread()
+
+
+def _for_any_thread() -> None:
+    """Let this thread set the number, and after it any other.
+
+    From 3.8 on, threadpoolctl keeps that to the thread that did so first, and what others ask for
+    does nothing; but our first and our last may be different threads.
+    """
+    for library in _controller().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
 
 
 @cache
