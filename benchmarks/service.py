@@ -90,7 +90,7 @@ def serve_unbounded() -> None:
 
 def start_service(*command: str) -> tuple[subprocess.Popen[str], int]:
     """Start a service on any free port, and wait until its model is loaded."""
-    command = command or ("-m", "rhetorica.cli", "serve", "--port", "0")
+    command = command or ("-m", "rhetorica", "serve", "--port", "0")
     free = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
     process = subprocess.Popen(
         [sys.executable, *command], stderr=subprocess.PIPE, text=True, env=free

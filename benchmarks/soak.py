@@ -381,7 +381,7 @@ def main() -> int:
     nlp = load("en")
     texts = [f"Report {n} came late. {SENTENCES[n % 4]}" for n in range(12)]
     right = {text: json.loads(json.dumps(to_dict(nlp(Document(text))))) for text in texts}
-    command = [sys.executable, "-m", "rhetorica.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "rhetorica", "serve", "--port", "0"]
     command += ["--timeout", str(given.timeout), "--workers", "2"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None

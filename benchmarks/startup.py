@@ -31,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=7)
     runs = parser.parse_args().runs
-    rhetorica = [sys.executable, "-m", "rhetorica.cli"]
+    rhetorica = [sys.executable, "-m", "rhetorica"]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "one.rs3"
         file.write_text(RS3, encoding="utf-8")

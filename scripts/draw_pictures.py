@@ -51,7 +51,7 @@ def page(path: Path) -> None:
     """Take a picture of the page: a text that was parsed, a relation that is being corrected."""
     from playwright.sync_api import sync_playwright
 
-    command = [sys.executable, "-m", "rhetorica.cli", "serve", "--port", str(PORT)]
+    command = [sys.executable, "-m", "rhetorica", "serve", "--port", str(PORT)]
     service = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
     try:
         address = f"http://127.0.0.1:{PORT}"

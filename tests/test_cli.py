@@ -40,7 +40,7 @@ RS3 = """<rst>
 
 def run(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "rhetorica.cli", *map(str, arguments)],
+        [sys.executable, "-m", "rhetorica", *map(str, arguments)],
         input=stdin,
         capture_output=True,
         encoding="utf-8",
@@ -449,7 +449,7 @@ def test_links_to_nothing_are_told(text: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [["convert", "--to", "rsd"], ["stats"]])
 def test_output_that_cannot_be_written_is_an_error(dog: Path, arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "rhetorica.cli", *arguments, str(dog)]
+        command = [sys.executable, "-m", "rhetorica", *arguments, str(dog)]
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert result.returncode == 1
     assert result.stderr == "error: No space left on device\n"

@@ -105,7 +105,7 @@ def test_commands(page: Path, examples: Path) -> None:
             continue  # needs a corpus; the tests of the corpus readers cover it
         before = contents(examples)
         done = subprocess.run(
-            [sys.executable, "-m", "rhetorica.cli", *arguments],
+            [sys.executable, "-m", "rhetorica", *arguments],
             capture_output=True,
             encoding="utf-8",
             check=False,

@@ -18,7 +18,7 @@ from rhetorica.models.store import find
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "rhetorica.cli", *map(str, arguments)],
+        [sys.executable, "-m", "rhetorica", *map(str, arguments)],
         capture_output=True,
         encoding="utf-8",
         check=False,

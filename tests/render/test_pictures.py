@@ -534,7 +534,7 @@ class TestFit:
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-m", "rhetorica.cli", *map(str, arguments)],
+        [sys.executable, "-m", "rhetorica", *map(str, arguments)],
         capture_output=True,
         check=False,
     )

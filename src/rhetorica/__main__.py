@@ -1,4 +1,4 @@
-"""``python -m rhetorica.cli``."""
+"""``python -m rhetorica``."""
 
 from rhetorica.cli import main
 
