@@ -309,11 +309,11 @@ def test_weights_come_back_out_of_8_bits(
         read_model(out / "model", fewer, own)
 
 
-@pytest.mark.parametrize("heads", [3, 2])
+@pytest.mark.parametrize(("heads", "window"), [(3, 256), (2, 256), (3, 64)])
 def test_a_network_read_back_gives_the_states_of_its_model(
-    model: Path, tmp_path: Path, heads: int
+    model: Path, tmp_path: Path, heads: int, window: int
 ) -> None:
-    shape = replace(TINY, buckets=32, offset=2).narrowed(heads=heads)
+    shape = replace(TINY, buckets=32, offset=2).narrowed(heads=heads).with_window(window)
     inventory, tokenizer = read_inventory(model), NeuralParser.load(model).network.tokenizer
     torch.manual_seed(1)
     network = Network(len(tokenizer.vocabulary), inventory, shape=shape).eval()
@@ -325,6 +325,12 @@ def test_a_network_read_back_gives_the_states_of_its_model(
     with torch.no_grad():
         states = back.states(pieces.ids, pieces.types, first, last, OVERLAP).numpy()
     assert states == pytest.approx(NeuralParser.load(tmp_path).network.states(pieces), abs=1e-4)
+
+
+def test_a_window_ends_where_positions_do() -> None:
+    assert encoders.MPNET.with_window(512).window == 512
+    with pytest.raises(ModelError, match="from 4 to 512"):
+        encoders.MPNET.with_window(513)
 
 
 def test_a_larger_model_is_made_smaller_and_imitated(

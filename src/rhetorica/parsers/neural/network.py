@@ -22,7 +22,13 @@ from rhetorica.errors import ModelError
 from rhetorica.learn.links import log_softmax, sigmoid
 from rhetorica.models import store
 from rhetorica.parsers.neural.units import Units, edu_features, span_features
-from rhetorica.parsers.neural.windows import fill_windows, owned_ranges, stitch, window_starts
+from rhetorica.parsers.neural.windows import (
+    WIDTH,
+    fill_windows,
+    owned_ranges,
+    stitch,
+    window_starts,
+)
 from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
 from rhetorica.progress import Event, announce
 from rhetorica.text.lemmas import Lemmas
@@ -59,7 +65,7 @@ class Config:
     temperatures divide logits, so that probabilities mean what they say; an EDU begins where that
     is more probable than ``start_threshold``. ``scales`` (slope and bias on log odds, by figure) do
     the same for the probabilities of a chosen tree. ``shape`` is the build of the encoder, of
-    which only the special pieces around a window matter at run time: ONNX holds the rest.
+    which only windows and the special pieces around them matter at run time: ONNX holds the rest.
     """
 
     sources: tuple[str, ...]
@@ -92,8 +98,8 @@ class Config:
     @property
     def of_encoder(self) -> dict[str, Any]:
         """What the encoder must know beside its weights."""
-        special = {name: self.shape[name] for name in ("first", "last") if name in self.shape}
-        return {**special, "threads": self.threads}
+        told = {n: self.shape[n] for n in ("first", "last", "window") if n in self.shape}
+        return {**told, "threads": self.threads}
 
 
 def affine(x: Floats, weights: Weights, name: str) -> Floats:
@@ -170,9 +176,11 @@ class Encoder:
         *,
         first: str = "[CLS]",
         last: str = "[SEP]",
+        window: int = WIDTH + 2,
         threads: int = 1,
     ) -> None:
         self.model = model
+        self._width = window - 2  # but for the special pieces
         onnxruntime = import_module("onnxruntime")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -192,10 +200,11 @@ class Encoder:
 
     def __call__(self, pieces: Pieces) -> Floats:
         """Return the states (pieces, dimensions)."""
-        starts = window_starts(len(pieces))
-        ids = fill_windows(pieces.ids, starts, self._first, self._last)
-        types = fill_windows(pieces.types, starts, 0, 0)
-        ranges = owned_ranges(starts, len(pieces))
+        width = self._width
+        starts = window_starts(len(pieces), width=width)
+        ids = fill_windows(pieces.ids, starts, self._first, self._last, width=width)
+        types = fill_windows(pieces.types, starts, 0, 0, width=width)
+        ranges = owned_ranges(starts, len(pieces), width=width)
         row = np.empty((len(pieces), self._dimensions), dtype=np.float32)
         for at in range(0, len(starts), BATCH):
             if len(starts) > BATCH:  # what is read in one step has nothing to tell

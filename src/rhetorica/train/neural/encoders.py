@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rhetorica.errors import ModelError
+from rhetorica.parsers.neural.windows import WIDTH
 from rhetorica.parsers.neural.wordpiece import TYPES
 
 Ints = npt.NDArray[np.int64]
@@ -34,7 +35,8 @@ class Shape:
     ``offset`` is the row of the position table that the first piece of a window gets, ``buckets``
     the number of buckets of relative positions (0: none), ``names`` the way in which the
     pretrained file names its tensors ("bert" or "mpnet"). ``first`` and ``last`` are the special
-    pieces around a window. Heads of attention that share the width have ``head`` 0.
+    pieces around a window, which holds ``window`` pieces with them. Heads of attention that share
+    the width have ``head`` 0.
     """
 
     width: int
@@ -49,6 +51,7 @@ class Shape:
     first: str = "[CLS]"
     last: str = "[SEP]"
     names: str = "bert"
+    window: int = WIDTH + 2
 
     @property
     def wide(self) -> int:
@@ -74,6 +77,13 @@ class Shape:
             head=one if heads and heads != self.heads else self.head,
             inner=inner or self.inner,
         )
+
+    def with_window(self, window: int) -> Shape:
+        """Return a shape with windows of so many pieces."""
+        longest = self.positions - self.offset
+        if not 4 <= window <= longest:
+            raise ModelError(f"a window of {window} pieces: from 4 to {longest} are possible")
+        return replace(self, window=window)
 
 
 MINILM = Shape(width=384, layers=6)

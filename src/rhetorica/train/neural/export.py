@@ -17,7 +17,6 @@ from onnx import TensorProto, helper, numpy_helper
 from rhetorica.models.store import Config, State, seal
 from rhetorica.parsers.neural import NeuralParser
 from rhetorica.parsers.neural.network import as_weights
-from rhetorica.parsers.neural.windows import WIDTH
 from rhetorica.text.lemmas import Lemmas
 from rhetorica.train.neural.calibrate import fit_scales, fit_temperatures
 from rhetorica.train.neural.data import SOURCES
@@ -148,7 +147,7 @@ def encoder_graph(state: Mapping[str, Array], shape: Shape) -> Any:
     )
     zero = graph.constant("zero", np.array([0], dtype=np.int64))
     # No window is longer than this, so the tables of positions need not be, either.
-    longest = WIDTH + 2
+    longest = shape.window
     rows = state["places.weight"][shape.offset : shape.offset + longest]
     places = graph.step("Slice", [graph.constant("places", rows), zero, length, zero])
     x = graph.step("Add", [graph.step("Add", [words, types]), places])

@@ -393,15 +393,16 @@ class Network(nn.Module):
         With ``shown``, those after each of these layers: (pieces, layers, width).
         """
         length = len(ids)
-        starts = windows.window_starts(length, overlap=overlap)
-        table = torch.from_numpy(windows.fill_windows(ids, starts, first, last))
-        kinds = torch.from_numpy(windows.fill_windows(types, starts, 0, 0))
+        width = self.encoder.shape.window - 2
+        starts = windows.window_starts(length, width=width, overlap=overlap)
+        table = torch.from_numpy(windows.fill_windows(ids, starts, first, last, width=width))
+        kinds = torch.from_numpy(windows.fill_windows(types, starts, 0, 0, width=width))
         with torch.autocast("cpu", torch.bfloat16, enabled=brief):
             out = self.encoder(table, kinds, shown).float()
         parts = [
             out[number, begin - start + 1 : end - start + 1]
             for number, (start, (begin, end)) in enumerate(
-                zip(starts.tolist(), windows.owned_ranges(starts, length), strict=True)
+                zip(starts.tolist(), windows.owned_ranges(starts, length, width=width), strict=True)
             )
         ]
         return torch.cat(parts)

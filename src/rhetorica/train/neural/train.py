@@ -105,6 +105,7 @@ class Settings:
     average: float = setting(
         0.995, "Decay of the moving average of weights, which is what is kept."
     )
+    window: int = setting(256, "Pieces of text that the encoder sees at once.")
     overlap: int = setting(16, "Pieces that windows share at least, in training.")
     scidtb_share: float = setting(0.33, "How much of SciDTB is read in an epoch.")
     scidtb_pack: int = setting(4, "Abstracts in a step.")
@@ -650,6 +651,7 @@ def train(
     language = next(code for code, names in SOURCES.items() if names[0] in folders)
     frozen = Path(start) if settings.frozen and start is not None else None
     shape = SHAPES[settings.encoder].narrowed(settings.layers, settings.heads, settings.inner)
+    shape = shape.with_window(settings.window)
     if frozen:  # that encoder is taken as it is
         shape = shape_of(frozen) or shape
     other = Path(start) if start is not None and _has_other_shape(Path(start), shape) else None
