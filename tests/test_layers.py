@@ -54,6 +54,7 @@ LAYERS = [
     "spacy_component",
     "service",
     "cli",
+    "__main__",
 ]
 HEAVY = {
     "torch",

@@ -1,4 +1,4 @@
-"""Run a service in a thread of the tests."""
+"""Run a service in a thread of the tests; wait for what a page shows."""
 
 from __future__ import annotations
 
@@ -40,3 +40,12 @@ def running(
         finally:
             server.should_exit = True
             thread.join()
+
+
+def wait_until(page: Any, expression: str, argument: object = None) -> None:
+    """Ask a page until something holds: its own way of waiting needs `eval`, which ours forbid."""
+    end = time.monotonic() + 60
+    while not page.evaluate(expression, argument):
+        if time.monotonic() > end:
+            raise TimeoutError(expression)
+        page.wait_for_timeout(20)

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from service_tools import wait_until
+
 CALLS = """\
 Agent: Welcome, how can I help?
 Client: I want to go to the airport.
@@ -55,12 +57,12 @@ def saved(page: Any, name: str, folder: Path) -> Path:
 def test_a_file_becomes_a_flow_that_can_be_saved(page: Any, tmp_path: Path) -> None:
     file = {"name": "calls.txt", "mimeType": "text/plain", "buffer": (CALLS * 4).encode()}
     page.set_input_files("#open", file)
-    page.wait_for_function("document.getElementById('content').value.startsWith('Agent')")
+    wait_until(page, "document.getElementById('content').value.startsWith('Agent')")
     assert page.locator("#content").input_value() == CALLS * 4
     assert not page.locator("#downloads").is_visible()
     find(page)
     assert page.locator("#message").inner_text() == "4 states in 8 dialogues"
-    page.wait_for_function("document.getElementById('shown').naturalWidth > 200")
+    wait_until(page, "document.getElementById('shown').naturalWidth > 200")
     picture = saved(page, "picture", tmp_path)
     assert picture.name == "flow.svg"
     assert picture.read_text("utf-8").count("class='state'") == 4
@@ -79,7 +81,7 @@ def test_a_table_is_read_and_wordings_are_merged(page: Any) -> None:
     page.set_input_files(
         "#open", {"name": "a.csv", "mimeType": "text/csv", "buffer": "\n".join(rows).encode()}
     )
-    page.wait_for_function("document.getElementById('content').value.startsWith('dialogue')")
+    wait_until(page, "document.getElementById('content').value.startsWith('dialogue')")
     page.check("#merge")
     find(page, states=3)
     message = page.locator("#message").inner_text()
@@ -113,8 +115,8 @@ def test_the_saved_page_works_alone(page: Any, tmp_path: Path) -> None:
     before = alone.locator("#view svg").get_attribute("viewBox")
     alone.locator("#view").hover()
     alone.mouse.wheel(0, -300)
-    alone.wait_for_function(
-        "old => document.querySelector('#view svg').getAttribute('viewBox') !== old", arg=before
+    wait_until(
+        alone, "old => document.querySelector('#view svg').getAttribute('viewBox') !== old", before
     )
     zoomed = alone.locator("#view svg").get_attribute("viewBox")
     assert float(zoomed.split()[2]) < float(before.split()[2])

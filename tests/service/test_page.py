@@ -14,7 +14,7 @@ from rhetorica import Document, Join, Parse, RSTTree, read, write
 from rhetorica.edit import units
 from rhetorica.relations import explain
 from rhetorica.service import Limits
-from service_tools import running
+from service_tools import running, wait_until
 
 TEXT = "We stayed at home because it rained. Nobody complained, although the beach was near."
 TOKEN = "s\u00e9same-\u958b"
@@ -419,6 +419,8 @@ def test_relations_are_of_the_kind_needed(page: Any) -> None:
     page.fill("#relation", "foo bar")
     page.press("#relation", "Enter")
     page.click("[data-answer='']")
+    # What was typed is taken back once the question has closed, not when its button is pressed.
+    wait_until(page, "document.getElementById('relation').value === 'joint-sequence'")
     assert "foo bar" not in labels(page)
     page.fill("#relation", "foo bar")
     page.press("#relation", "Enter")
@@ -650,7 +652,7 @@ def test_small_screens(page: Any, tmp_path: Path) -> None:
     box = page.locator("#canvas").bounding_box()
     page.click("#text [data-edu='7']")
     page.wait_for_selector("#inspector:not([hidden])")
-    page.wait_for_function("document.querySelector('#canvas').clientHeight < 500")
+    wait_until(page, "document.querySelector('#canvas').clientHeight < 500")
     box = page.locator("#canvas").bounding_box()
     row = page.locator("[data-unit='7-8'] .words").bounding_box()
     assert box["y"] <= row["y"]
