@@ -309,7 +309,7 @@ def test_weights_come_back_out_of_8_bits(
         read_model(out / "model", fewer, own)
 
 
-@pytest.mark.parametrize(("heads", "window"), [(3, 256), (2, 256), (3, 64)])
+@pytest.mark.parametrize(("heads", "window"), [(3, 256), (2, 256), (3, 96)])
 def test_a_network_read_back_gives_the_states_of_its_model(
     model: Path, tmp_path: Path, heads: int, window: int
 ) -> None:
@@ -327,10 +327,19 @@ def test_a_network_read_back_gives_the_states_of_its_model(
     assert states == pytest.approx(NeuralParser.load(tmp_path).network.states(pieces), abs=1e-4)
 
 
-def test_a_window_ends_where_positions_do() -> None:
+def test_a_window_is_longer_than_what_is_shared_and_ends_where_positions_do() -> None:
     assert encoders.MPNET.with_window(512).window == 512
-    with pytest.raises(ModelError, match="from 4 to 512"):
-        encoders.MPNET.with_window(513)
+    for window in (513, 95, 0):
+        with pytest.raises(ModelError, match="from 96 to 512"):
+            encoders.MPNET.with_window(window)
+
+
+def test_windows_that_cannot_be_are_told_before_anything_is_read(tmp_path: Path) -> None:
+    nothing = ("--pretrained", tmp_path, "--gum", tmp_path, "--out", tmp_path / "run")
+    for option, told in (("--window", "from 96 to 512"), ("--overlap", "from 0 to 128")):
+        result = run(*nothing, option, 999)
+        assert isinstance(result.exception, ModelError)
+        assert told in str(result.exception)
 
 
 def test_a_larger_model_is_made_smaller_and_imitated(

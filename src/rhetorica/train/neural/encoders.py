@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rhetorica.errors import ModelError
-from rhetorica.parsers.neural.windows import WIDTH
+from rhetorica.parsers.neural.windows import OVERLAP, WIDTH
 from rhetorica.parsers.neural.wordpiece import TYPES
 
 Ints = npt.NDArray[np.int64]
@@ -79,10 +79,12 @@ class Shape:
         )
 
     def with_window(self, window: int) -> Shape:
-        """Return a shape with windows of so many pieces."""
-        longest = self.positions - self.offset
-        if not 4 <= window <= longest:
-            raise ModelError(f"a window of {window} pieces: from 4 to {longest} are possible")
+        """Return a shape with windows of so many pieces, most of which no neighbour has."""
+        shortest, longest = 4 * OVERLAP, self.positions - self.offset
+        if not shortest <= window <= longest:
+            raise ModelError(
+                f"a window of {window} pieces: from {shortest} to {longest} are possible"
+            )
         return replace(self, window=window)
 
 

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rhetorica.decode import inside_outside
+from rhetorica.errors import ModelError
 from rhetorica.parsers.neural import NeuralParser
 from rhetorica.parsers.neural.network import N_DISTANCES, arc_buckets
 from rhetorica.parsers.neural.wordpiece import Pieces, WordPiece
@@ -614,6 +615,16 @@ class Run:
     frozen: Path | None = None
 
 
+def _shape(settings: Settings) -> Shape:
+    """Return the shape of the encoder that the settings ask for."""
+    shape = SHAPES[settings.encoder].narrowed(settings.layers, settings.heads, settings.inner)
+    shape = shape.with_window(settings.window)
+    most = settings.window // 2
+    if not 0 <= settings.overlap <= most:
+        raise ModelError(f"an overlap of {settings.overlap} pieces: from 0 to {most} are possible")
+    return shape
+
+
 def train(
     pretrained: Path | str,
     folders: Mapping[str, Path | str],
@@ -639,6 +650,7 @@ def train(
     torch.set_num_threads(settings.threads)
     torch.set_flush_denormal(True)
     torch.manual_seed(settings.seed)
+    shape = _shape(settings)  # before anything is read or labelled, which may take an hour
     pretrained, out = Path(pretrained), Path(out)
     out.mkdir(parents=True, exist_ok=True)
     tokenizer = WordPiece.read((pretrained / "vocab.txt").read_text("utf-8"))
@@ -650,8 +662,6 @@ def train(
         examples = _taught(examples, teacher, out / "lessons", tell)
     language = next(code for code, names in SOURCES.items() if names[0] in folders)
     frozen = Path(start) if settings.frozen and start is not None else None
-    shape = SHAPES[settings.encoder].narrowed(settings.layers, settings.heads, settings.inner)
-    shape = shape.with_window(settings.window)
     if frozen:  # that encoder is taken as it is
         shape = shape_of(frozen) or shape
     other = Path(start) if start is not None and _has_other_shape(Path(start), shape) else None
